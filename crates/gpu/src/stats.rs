@@ -1,0 +1,152 @@
+//! What the runtime did, in numbers: look at these first, then optimise what dominates.
+//!
+//! Counting must not cost: streams count in their own memory and hand the sums over once per submission.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A snapshot of a device's counters since it was opened or since they were last reset.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Launches per kernel name, replayed ones included.
+    pub launches: BTreeMap<String, u64>,
+    /// Copies recorded, uploads and downloads through staging included.
+    pub copies: u64,
+    /// Fills recorded.
+    pub fills: u64,
+    /// Global memory barriers, replayed ones included.
+    pub barriers: u64,
+    /// Submissions to the queue.
+    pub submits: u64,
+    /// Replays of recorded plans.
+    pub replays: u64,
+    /// Times the host had to wait for the device.
+    pub waits: u64,
+    /// Pipelines that were asked for and already there.
+    pub pipeline_hits: u64,
+    /// Pipelines that had to be created.
+    pub pipeline_misses: u64,
+    /// Bytes that went from the host to the device.
+    pub bytes_uploaded: u64,
+    /// Bytes that came from the device to the host.
+    pub bytes_downloaded: u64,
+}
+
+impl Statistics {
+    /// Launches of all kernels together.
+    pub fn total_launches(&self) -> u64 {
+        self.launches.values().sum()
+    }
+}
+
+/// The live counters behind `Statistics`.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    launches: Mutex<BTreeMap<Arc<str>, u64>>,
+    pub(crate) copies: Counter,
+    pub(crate) fills: Counter,
+    pub(crate) barriers: Counter,
+    pub(crate) submits: Counter,
+    pub(crate) replays: Counter,
+    pub(crate) waits: Counter,
+    pub(crate) pipeline_hits: Counter,
+    pub(crate) pipeline_misses: Counter,
+    pub(crate) bytes_uploaded: Counter,
+    pub(crate) bytes_downloaded: Counter,
+}
+
+impl Counters {
+    /// Adds a submission's launches, kernel by kernel.
+    pub(crate) fn add_launches<'a>(&self, kernels: impl Iterator<Item = (&'a Arc<str>, u64)>) {
+        let mut launches = self.launches.lock().unwrap_or_else(PoisonError::into_inner);
+        for (name, count) in kernels {
+            match launches.get_mut(name) {
+                Some(sum) => *sum += count,
+                None => {
+                    launches.insert(name.clone(), count);
+                }
+            }
+        }
+    }
+
+    /// The counters at this moment.
+    pub(crate) fn snapshot(&self) -> Statistics {
+        let launches = self.launches.lock().unwrap_or_else(PoisonError::into_inner);
+        Statistics {
+            launches: launches.iter().map(|(name, count)| (name.to_string(), *count)).collect(),
+            copies: self.copies.get(),
+            fills: self.fills.get(),
+            barriers: self.barriers.get(),
+            submits: self.submits.get(),
+            replays: self.replays.get(),
+            waits: self.waits.get(),
+            pipeline_hits: self.pipeline_hits.get(),
+            pipeline_misses: self.pipeline_misses.get(),
+            bytes_uploaded: self.bytes_uploaded.get(),
+            bytes_downloaded: self.bytes_downloaded.get(),
+        }
+    }
+
+    /// Starts counting anew.
+    pub(crate) fn reset(&self) {
+        self.launches.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        for counter in [
+            &self.copies,
+            &self.fills,
+            &self.barriers,
+            &self.submits,
+            &self.replays,
+            &self.waits,
+            &self.pipeline_hits,
+            &self.pipeline_misses,
+            &self.bytes_uploaded,
+            &self.bytes_downloaded,
+        ] {
+            counter.0.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// One number that many threads add to.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    /// Adds to the number.
+    pub(crate) fn add(&self, count: u64) {
+        self.0.fetch_add(count, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launches_add_up_per_kernel() {
+        let counters = Counters::default();
+        let (add, copy): (Arc<str>, Arc<str>) = ("add".into(), "copy".into());
+        counters.add_launches([(&add, 2), (&copy, 1)].into_iter());
+        counters.add_launches([(&add, 3)].into_iter());
+        let statistics = counters.snapshot();
+        assert_eq!(statistics.launches["add"], 5);
+        assert_eq!(statistics.launches["copy"], 1);
+        assert_eq!(statistics.total_launches(), 6);
+    }
+
+    #[test]
+    fn a_reset_forgets_everything() {
+        let counters = Counters::default();
+        counters.add_launches([(&"add".into(), 2)].into_iter());
+        counters.barriers.add(3);
+        counters.bytes_uploaded.add(4);
+        assert_eq!(counters.snapshot().barriers, 3);
+        counters.reset();
+        assert_eq!(counters.snapshot(), Statistics::default());
+    }
+}
