@@ -1,0 +1,156 @@
+//! `cargo xtask test`: what the tests need, then every test, then one line that says how it went.
+
+use std::io::{BufRead, BufReader, IsTerminal};
+use std::process::{Command, Stdio};
+
+use crate::arguments::Tests;
+use crate::setup::packages;
+use crate::workspace::{cargo, target};
+
+/// How many tests ended how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Tests that passed.
+    pub passed: usize,
+    /// Tests that failed.
+    pub failed: usize,
+    /// Tests that were not run: slow ones, without `--slow`.
+    pub ignored: usize,
+}
+
+/// Builds and runs the workspace's tests, their output passed through, and counts them.
+pub fn run(tests: &Tests, counts: &mut Counts) -> Result<(), String> {
+    let mut command = command(tests);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("[test] cargo must be there to run but: {error}."))?;
+    for line in BufReader::new(child.stdout.take().expect("stdout is piped")).split(b'\n') {
+        let line =
+            line.map_err(|error| format!("[test] cargo's output must be readable but: {error}."))?;
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        counts.add(&line);
+    }
+    let status = child
+        .wait()
+        .map_err(|error| format!("[test] cargo must end but: {error}."))?;
+    match (status.success(), counts.passed) {
+        (false, _) => Err(format!(
+            "[test] every test must pass but {} failed ({status}).",
+            counts.failed
+        )),
+        (true, 0) => Err("[test] at least one test must run but none did.".into()),
+        (true, _) => Ok(()),
+    }
+}
+
+fn command(tests: &Tests) -> Command {
+    let mut command = cargo(&["test", "--workspace", "--no-fail-fast", "--"]);
+    if std::io::stdout().is_terminal() {
+        command.arg("--color=always");
+    }
+    if tests.slow {
+        command.arg("--include-ignored").env("PUMICE_SLOW", "1");
+    }
+    if !tests.no_vulkan {
+        command.env("PUMICE_REQUIRE_VULKAN", "1");
+    }
+    if packages::has_validation_layers() {
+        command.env("PUMICE_VALIDATION", "1");
+    }
+    // lavapipe compiles at the first dispatch, 16 to 700 ms a kernel: keep what it made for the next run.
+    command.env("MESA_SHADER_CACHE_DIR", target().join("mesa-cache"));
+    command.args(&tests.filters);
+    command
+}
+
+impl Counts {
+    /// Adds what a line of libtest's output says, if it is the closing line of a test binary.
+    fn add(&mut self, line: &str) {
+        let Some(result) = line.trim().strip_prefix("test result: ") else {
+            return;
+        };
+        for part in result.split([';', '.']) {
+            let words: Vec<&str> = part.split_whitespace().collect();
+            let [count, outcome] = words[..] else {
+                continue;
+            };
+            let Ok(count) = count.parse::<usize>() else {
+                continue;
+            };
+            match outcome {
+                "passed" => self.passed += count,
+                "failed" => self.failed += count,
+                "ignored" => self.ignored += count,
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variable(command: &Command, name: &str) -> Option<String> {
+        let (_, value) = command.get_envs().find(|(key, _)| *key == name)?;
+        value.map(|value| value.to_string_lossy().into_owned())
+    }
+
+    fn arguments(command: &Command) -> Vec<String> {
+        command
+            .get_args()
+            .map(|argument| argument.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn closing_lines_of_test_binaries_are_added_up() {
+        let mut counts = Counts::default();
+        counts.add("test result: ok. 20 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.00s");
+        counts.add("test result: FAILED. 4 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.5s");
+        counts.add("test emit::tests::a_sum ... ok");
+        assert_eq!(
+            counts,
+            Counts {
+                passed: 24,
+                failed: 2,
+                ignored: 1
+            }
+        );
+    }
+
+    #[test]
+    fn a_vulkan_device_is_required_unless_declined() {
+        assert_eq!(
+            variable(&command(&Tests::default()), "PUMICE_REQUIRE_VULKAN").as_deref(),
+            Some("1")
+        );
+        let declined = Tests {
+            no_vulkan: true,
+            ..Tests::default()
+        };
+        assert_eq!(variable(&command(&declined), "PUMICE_REQUIRE_VULKAN"), None);
+    }
+
+    #[test]
+    fn slow_tests_run_when_asked_for() {
+        let slow = command(&Tests {
+            slow: true,
+            ..Tests::default()
+        });
+        assert_eq!(variable(&slow, "PUMICE_SLOW").as_deref(), Some("1"));
+        assert!(arguments(&slow).contains(&"--include-ignored".to_string()));
+        assert!(!arguments(&command(&Tests::default())).contains(&"--include-ignored".to_string()));
+    }
+
+    #[test]
+    fn filters_come_last() {
+        let tests = Tests {
+            filters: vec!["emit".into(), "hazard".into()],
+            ..Tests::default()
+        };
+        assert!(arguments(&command(&tests)).ends_with(&["emit".to_string(), "hazard".to_string()]));
+    }
+}
