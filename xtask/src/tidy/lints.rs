@@ -1,6 +1,9 @@
-//! Every crate inherits the workspace's lints (documented public items, reasons for unsafe) and none switches them off.
+//! Every crate inherits the workspace's lints (documented public items, reasons for unsafe) and does not switch them off.
+//!
+//! One exception: the parts of an enum or a struct may be left to their names.
 
 use super::Finding;
+use super::source::{Source, words};
 use super::tree::Tree;
 
 /// Lints the root manifest must set for all.
@@ -25,17 +28,34 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         }
     }
     for (file, source) in tree.rust() {
-        for (index, code) in source.code.iter().enumerate() {
-            let silenced = |lint: &&&str| code.contains("allow(") && code.contains(**lint);
+        for (index, code) in source
+            .code
+            .iter()
+            .enumerate()
+            .filter(|(_, code)| code.contains("allow("))
+        {
+            let silenced =
+                |lint: &&&str| code.contains(**lint) && !is_for_parts(source, index, lint);
             for lint in REQUIRED.iter().filter(silenced) {
-                findings.push(file.finding(
-                    index + 1,
-                    format!("{lint} must hold everywhere but is allowed here."),
-                ));
+                let message = format!("{lint} must hold everywhere but is allowed here.");
+                findings.push(file.finding(index + 1, message));
             }
         }
     }
     findings
+}
+
+/// Whether an attribute leaves the documentation of an enum's variants or a struct's fields to their names.
+fn is_for_parts(source: &Source, attribute: usize, lint: &str) -> bool {
+    let is_outer = source.code[attribute].trim_start().starts_with("#[");
+    let mut below = source.code[attribute + 1..].iter().map(|line| line.trim());
+    let item = below
+        .find(|line| !line.is_empty() && !line.starts_with("#["))
+        .unwrap_or("");
+    let has_parts = ["enum", "struct"]
+        .iter()
+        .any(|word| words(item, word).next().is_some());
+    lint == "missing_docs" && is_outer && has_parts
 }
 
 fn inherits(manifest: &str) -> bool {
@@ -90,5 +110,13 @@ mod tests {
             found,
             ["crates/a/src/lib.rs:2: missing_docs must hold everywhere but is allowed here."]
         );
+    }
+
+    #[test]
+    fn the_parts_of_an_enum_may_be_left_to_their_names() {
+        let parts = "//! A.\n/// What.\n#[allow(missing_docs)]\n#[derive(Debug)]\npub enum Vote {\n    All,\n}\n";
+        assert_eq!(messages("crates/a/src/lib.rs", parts), Vec::<String>::new());
+        let function = "//! A.\n#[allow(missing_docs)]\npub fn f() {}\n";
+        assert_eq!(messages("crates/a/src/lib.rs", function).len(), 1);
     }
 }
