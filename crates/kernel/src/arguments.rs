@@ -31,11 +31,7 @@ impl ArgumentLayout {
                 offset
             })
             .collect();
-        ArgumentLayout {
-            scalars,
-            size: at.next_multiple_of(16),
-            buffers,
-        }
+        ArgumentLayout { scalars, size: at.next_multiple_of(16), buffers }
     }
 
     /// Byte offset of a buffer's address.
@@ -87,12 +83,7 @@ impl Argument {
 /// If the numbers or types do not match the kernel's parameters.
 pub fn argument_block(kernel: &Kernel, addresses: &[u64], scalars: &[Argument]) -> Vec<u8> {
     let layout = ArgumentLayout::of(kernel);
-    assert_eq!(
-        addresses.len(),
-        kernel.buffers.len(),
-        "[{}] takes as many addresses as it has buffers",
-        kernel.name
-    );
+    assert_eq!(addresses.len(), kernel.buffers.len(), "[{}] takes as many addresses as it has buffers", kernel.name);
     let mut block = vec![0u8; layout.size as usize];
     for (slot, address) in block.chunks_exact_mut(8).zip(addresses) {
         slot.copy_from_slice(&address.to_le_bytes());
@@ -101,24 +92,12 @@ pub fn argument_block(kernel: &Kernel, addresses: &[u64], scalars: &[Argument]) 
     for (param, &offset) in kernel.scalars.iter().zip(&layout.scalars) {
         let size = param.scalar.bytes();
         for i in 0..param.len as usize {
-            let value = values
-                .next()
-                .unwrap_or_else(|| panic!("[{}] needs a value for {}", kernel.name, param.name));
-            assert_eq!(
-                value.scalar(),
-                param.scalar,
-                "[{}] the type of {} must match",
-                kernel.name,
-                param.name
-            );
+            let value = values.next().unwrap_or_else(|| panic!("[{}] needs a value for {}", kernel.name, param.name));
+            assert_eq!(value.scalar(), param.scalar, "[{}] the type of {} must match", kernel.name, param.name);
             let at = offset as usize + i * size;
             block[at..at + size].copy_from_slice(&value.bits().to_le_bytes()[..size]);
         }
     }
-    assert!(
-        values.next().is_none(),
-        "[{}] takes fewer scalar values than given",
-        kernel.name
-    );
+    assert!(values.next().is_none(), "[{}] takes fewer scalar values than given", kernel.name);
     block
 }

@@ -21,8 +21,10 @@ pub mod build;
 pub mod error;
 pub mod ir;
 mod operands;
+pub mod print;
 pub mod target;
 pub mod types;
+pub mod verify;
 
 pub use build::{Buffer, Builder, PrivateArray, SharedArray, TileRef, Val};
 pub use error::{Error, Result};

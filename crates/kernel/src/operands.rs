@@ -23,9 +23,7 @@ impl Op {
     /// The nested blocks, in order.
     pub fn blocks(&self) -> Vec<&Block> {
         match self {
-            Op::If {
-                then, otherwise, ..
-            } => vec![then, otherwise],
+            Op::If { then, otherwise, .. } => vec![then, otherwise],
             Op::For { body, .. } => vec![body],
             Op::While { test, body, .. } => vec![test, body],
             _ => Vec::new(),
@@ -35,9 +33,7 @@ impl Op {
     /// The nested blocks, in order, to be changed.
     pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
         match self {
-            Op::If {
-                then, otherwise, ..
-            } => vec![then, otherwise],
+            Op::If { then, otherwise, .. } => vec![then, otherwise],
             Op::For { body, .. } => vec![body],
             Op::While { test, body, .. } => vec![test, body],
             _ => Vec::new(),
@@ -52,10 +48,7 @@ impl Op {
             Op::Matrix(MatrixOp::Store { .. } | MatrixOp::StoreTile { .. }) => true,
             // A loop may not end: dropping it would change that.
             Op::While { .. } => true,
-            _ => self
-                .blocks()
-                .iter()
-                .any(|b| b.insts.iter().any(|i| i.op.has_effect())),
+            _ => self.blocks().iter().any(|b| b.insts.iter().any(|i| i.op.has_effect())),
         }
     }
 }
@@ -81,29 +74,16 @@ fn visit(op: &Op, f: &mut dyn FnMut(Value)) {
             f(*index);
             values.iter().for_each(|v| f(*v));
         }
-        Op::Atomic {
-            index,
-            value,
-            expected,
-            ..
-        } => {
+        Op::Atomic { index, value, expected, .. } => {
             f(*index);
             f(*value);
             expected.iter().for_each(|v| f(*v));
         }
         Op::Shuffle { value, lane, .. } => [value, lane].into_iter().for_each(|v| f(*v)),
-        Op::Dot4 {
-            a, b, accumulator, ..
-        } => [a, b, accumulator].into_iter().for_each(|v| f(*v)),
+        Op::Dot4 { a, b, accumulator, .. } => [a, b, accumulator].into_iter().for_each(|v| f(*v)),
         Op::Matrix(m) => visit_matrix(m, f),
         Op::If { condition, .. } => f(*condition),
-        Op::For {
-            start,
-            end,
-            step,
-            init,
-            ..
-        } => {
+        Op::For { start, end, step, init, .. } => {
             [start, end, step].into_iter().for_each(|v| f(*v));
             init.iter().for_each(|v| f(*v));
         }
@@ -115,12 +95,7 @@ fn visit_matrix(op: &MatrixOp, f: &mut dyn FnMut(Value)) {
     match op {
         MatrixOp::Fill(_, a) | MatrixOp::Convert(_, a) => f(*a),
         MatrixOp::Load { index, stride, .. } => [index, stride].into_iter().for_each(|v| f(*v)),
-        MatrixOp::Store {
-            matrix,
-            index,
-            stride,
-            ..
-        } => [matrix, index, stride].into_iter().for_each(|v| f(*v)),
+        MatrixOp::Store { matrix, index, stride, .. } => [matrix, index, stride].into_iter().for_each(|v| f(*v)),
         MatrixOp::LoadTile { tile, .. } => tile.values().into_iter().for_each(f),
         MatrixOp::StoreTile { matrix, tile, .. } => {
             f(*matrix);
@@ -138,13 +113,7 @@ impl Tile {
     }
 
     fn values_mut(&mut self) -> [&mut Value; 5] {
-        [
-            &mut self.rows,
-            &mut self.cols,
-            &mut self.stride,
-            &mut self.row,
-            &mut self.col,
-        ]
+        [&mut self.rows, &mut self.cols, &mut self.stride, &mut self.row, &mut self.col]
     }
 }
 
@@ -169,29 +138,16 @@ fn visit_mut(op: &mut Op, f: &mut dyn FnMut(&mut Value)) {
             f(index);
             values.iter_mut().for_each(f);
         }
-        Op::Atomic {
-            index,
-            value,
-            expected,
-            ..
-        } => {
+        Op::Atomic { index, value, expected, .. } => {
             f(index);
             f(value);
             expected.iter_mut().for_each(f);
         }
         Op::Shuffle { value, lane, .. } => [value, lane].into_iter().for_each(f),
-        Op::Dot4 {
-            a, b, accumulator, ..
-        } => [a, b, accumulator].into_iter().for_each(f),
+        Op::Dot4 { a, b, accumulator, .. } => [a, b, accumulator].into_iter().for_each(f),
         Op::Matrix(m) => visit_matrix_mut(m, f),
         Op::If { condition, .. } => f(condition),
-        Op::For {
-            start,
-            end,
-            step,
-            init,
-            ..
-        } => {
+        Op::For { start, end, step, init, .. } => {
             [start, end, step].into_iter().for_each(&mut *f);
             init.iter_mut().for_each(f);
         }
@@ -203,12 +159,7 @@ fn visit_matrix_mut(op: &mut MatrixOp, f: &mut dyn FnMut(&mut Value)) {
     match op {
         MatrixOp::Fill(_, a) | MatrixOp::Convert(_, a) => f(a),
         MatrixOp::Load { index, stride, .. } => [index, stride].into_iter().for_each(f),
-        MatrixOp::Store {
-            matrix,
-            index,
-            stride,
-            ..
-        } => [matrix, index, stride].into_iter().for_each(f),
+        MatrixOp::Store { matrix, index, stride, .. } => [matrix, index, stride].into_iter().for_each(f),
         MatrixOp::LoadTile { tile, .. } => tile.values_mut().into_iter().for_each(f),
         MatrixOp::StoreTile { matrix, tile, .. } => {
             f(matrix);

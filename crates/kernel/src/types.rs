@@ -198,15 +198,9 @@ impl std::fmt::Display for Type {
         match self {
             Type::Scalar(s) => f.write_str(s.name()),
             Type::Vector(s, n) => write!(f, "{}x{n}", s.name()),
-            Type::Matrix(m) => write!(
-                f,
-                "matrix<{}, {}x{}, {}, {}>",
-                m.elem.name(),
-                m.rows,
-                m.cols,
-                m.role.name(),
-                m.scope.name()
-            ),
+            Type::Matrix(m) => {
+                write!(f, "matrix<{}, {}x{}, {}, {}>", m.elem.name(), m.rows, m.cols, m.role.name(), m.scope.name())
+            }
         }
     }
 }

@@ -54,11 +54,7 @@ macro_rules! accesses {
             #[track_caller]
             pub fn load(self, index: impl Operand<'k>) -> Val<'k> {
                 let index = index.into_val(self.k, Type::I32);
-                let op = Op::Load {
-                    place: self.place(),
-                    elem: self.elem,
-                    index: index.id,
-                };
+                let op = Op::Load { place: self.place(), elem: self.elem, index: index.id };
                 self.k.emit_one(self.compute(), op)
             }
 
@@ -68,12 +64,7 @@ macro_rules! accesses {
                 let index = index.into_val(self.k, Type::I32);
                 let value = value.into_val(self.k, self.compute());
                 let (place, elem) = (self.place(), self.elem);
-                self.k.emit_effect(Op::Store {
-                    place,
-                    elem,
-                    index: index.id,
-                    values: vec![value.id],
-                });
+                self.k.emit_effect(Op::Store { place, elem, index: index.id, values: vec![value.id] });
             }
         }
     };
@@ -98,14 +89,7 @@ impl<'k> Buffer<'k> {
     pub fn load_wide(self, index: impl Operand<'k>, count: usize) -> Vec<Val<'k>> {
         let index = index.into_val(self.k, Type::I32);
         let types = vec![self.compute(); count];
-        self.k.emit(
-            &types,
-            Op::Load {
-                place: self.place(),
-                elem: self.elem,
-                index: index.id,
-            },
-        )
+        self.k.emit(&types, Op::Load { place: self.place(), elem: self.elem, index: index.id })
     }
 
     /// Writes consecutive elements in one access, under the rules of `load_wide`.
@@ -113,12 +97,7 @@ impl<'k> Buffer<'k> {
     pub fn store_wide(self, index: impl Operand<'k>, values: &[Val<'k>]) {
         let index = index.into_val(self.k, Type::I32);
         let values = values.iter().map(|v| v.id).collect();
-        self.k.emit_effect(Op::Store {
-            place: self.place(),
-            elem: self.elem,
-            index: index.id,
-            values,
-        });
+        self.k.emit_effect(Op::Store { place: self.place(), elem: self.elem, index: index.id, values });
     }
 }
 

@@ -97,21 +97,12 @@ impl Builder {
         let (mut otherwise, no) = self.nested(&[], |_| otherwise());
         let (yes, no_list) = (yes.list(), no.list());
         if types(&yes) != types(&no_list) {
-            condition.mistake(
-                "both sides of an if must give values of the same types but do not.".to_owned(),
-            );
+            condition.mistake("both sides of an if must give values of the same types but do not.".to_owned());
             return no;
         }
         then.yields = ids(&yes);
         otherwise.yields = ids(&no_list);
-        let results = self.emit(
-            &types(&yes),
-            Op::If {
-                condition: condition.id,
-                then,
-                otherwise,
-            },
-        );
+        let results = self.emit(&types(&yes), Op::If { condition: condition.id, then, otherwise });
         no.with(&results)
     }
 
@@ -160,21 +151,12 @@ impl Builder {
         let (mut block, next) = self.nested(&params, |vals| body(vals[0], init.with(&vals[1..])));
         let next = next.list();
         if types(&next) != types(&first) {
-            end.mistake(
-                "a loop must carry values of the same types each turn but does not.".to_owned(),
-            );
+            end.mistake("a loop must carry values of the same types each turn but does not.".to_owned());
             return init;
         }
         block.yields = ids(&next);
         let (start, end, step) = (start.id, end.id, step.id);
-        let op = Op::For {
-            start,
-            end,
-            step,
-            init: ids(&first),
-            body: block,
-            unroll,
-        };
+        let op = Op::For { start, end, step, init: ids(&first), body: block, unroll };
         let results = self.emit(&types(&first), op);
         init.with(&results)
     }
@@ -194,31 +176,17 @@ impl Builder {
         let (mut body, next) = self.nested(&params, |vals| body(init.with(vals)));
         let next = next.list();
         if types(&next) != params {
-            condition.mistake(
-                "a loop must carry values of the same types each turn but does not.".to_owned(),
-            );
+            condition.mistake("a loop must carry values of the same types each turn but does not.".to_owned());
             return init;
         }
         body.yields = ids(&next);
-        let results = self.emit(
-            &params,
-            Op::While {
-                init: ids(&first),
-                test,
-                body,
-            },
-        );
+        let results = self.emit(&params, Op::While { init: ids(&first), test, body });
         init.with(&results)
     }
 
     /// Folds a closure over `0..n`: `for_` with one accumulator.
     #[track_caller]
-    pub fn fold<'k, V: Values<'k>>(
-        &'k self,
-        n: Val<'k>,
-        init: V,
-        body: impl FnOnce(Val<'k>, V) -> V,
-    ) -> V {
+    pub fn fold<'k, V: Values<'k>>(&'k self, n: Val<'k>, init: V, body: impl FnOnce(Val<'k>, V) -> V) -> V {
         self.for_(0, n, 1, init, body)
     }
 

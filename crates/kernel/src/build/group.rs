@@ -52,27 +52,13 @@ impl Builder {
     /// The maximum over the workgroup, in every invocation; NaN wins.
     #[track_caller]
     pub fn group_max<'k>(&'k self, value: Val<'k>) -> Val<'k> {
-        self.group_reduce(
-            value,
-            if value.is_float() {
-                BinaryOp::Max
-            } else {
-                BinaryOp::MaxS
-            },
-        )
+        self.group_reduce(value, if value.is_float() { BinaryOp::Max } else { BinaryOp::MaxS })
     }
 
     /// The minimum over the workgroup, in every invocation; NaN wins.
     #[track_caller]
     pub fn group_min<'k>(&'k self, value: Val<'k>) -> Val<'k> {
-        self.group_reduce(
-            value,
-            if value.is_float() {
-                BinaryOp::Min
-            } else {
-                BinaryOp::MinS
-            },
-        )
+        self.group_reduce(value, if value.is_float() { BinaryOp::Min } else { BinaryOp::MinS })
     }
 
     /// Combines a scalar over the workgroup, in every invocation: each subgroup reduces, one value each goes through
@@ -80,13 +66,8 @@ impl Builder {
     #[track_caller]
     pub fn group_reduce<'k>(&'k self, value: Val<'k>, op: BinaryOp) -> Val<'k> {
         let Type::Scalar(scalar) = value.ty() else {
-            return self.fail(
-                value.ty(),
-                format!(
-                    "a workgroup reduction must take a scalar but was given {}.",
-                    value.ty()
-                ),
-            );
+            return self
+                .fail(value.ty(), format!("a workgroup reduction must take a scalar but was given {}.", value.ty()));
         };
         let part = value.subgroup(op, GroupKind::Reduce);
         let scratch = self.shared("group_reduce", storage(scalar), self.invocations());
@@ -94,9 +75,7 @@ impl Builder {
         self.when(self.lane().eq(0), || scratch.store(id, part));
         self.barrier();
         let first = scratch.load(0);
-        let whole = self.for_(1, self.subgroup_count(), 1, first, |i, sum| {
-            sum.combine(op, scratch.load(i))
-        });
+        let whole = self.for_(1, self.subgroup_count(), 1, first, |i, sum| sum.combine(op, scratch.load(i)));
         // The next use of the same scratch by a later reduction is another array, so no barrier is needed here.
         whole
     }
@@ -116,21 +95,13 @@ fn storage(scalar: Scalar) -> Elem {
 impl<'k> Val<'k> {
     #[track_caller]
     fn combine(self, op: BinaryOp, other: Val<'k>) -> Val<'k> {
-        self.k
-            .emit_one(self.ty(), Op::Binary(op, self.id, other.id))
+        self.k.emit_one(self.ty(), Op::Binary(op, self.id, other.id))
     }
 
     /// Combines over the subgroup, into one value or running ones.
     #[track_caller]
     pub fn subgroup(self, op: BinaryOp, kind: GroupKind) -> Val<'k> {
-        self.k.emit_one(
-            self.ty(),
-            Op::Subgroup {
-                op: ReduceOp(op),
-                kind,
-                value: self.id,
-            },
-        )
+        self.k.emit_one(self.ty(), Op::Subgroup { op: ReduceOp(op), kind, value: self.id })
     }
 
     /// The sum over the subgroup.
@@ -145,27 +116,13 @@ impl<'k> Val<'k> {
     /// The maximum over the subgroup; NaN wins.
     #[track_caller]
     pub fn subgroup_max(self) -> Val<'k> {
-        self.subgroup(
-            if self.is_float() {
-                BinaryOp::Max
-            } else {
-                BinaryOp::MaxS
-            },
-            GroupKind::Reduce,
-        )
+        self.subgroup(if self.is_float() { BinaryOp::Max } else { BinaryOp::MaxS }, GroupKind::Reduce)
     }
 
     /// The minimum over the subgroup; NaN wins.
     #[track_caller]
     pub fn subgroup_min(self) -> Val<'k> {
-        self.subgroup(
-            if self.is_float() {
-                BinaryOp::Min
-            } else {
-                BinaryOp::MinS
-            },
-            GroupKind::Reduce,
-        )
+        self.subgroup(if self.is_float() { BinaryOp::Min } else { BinaryOp::MinS }, GroupKind::Reduce)
     }
 
     /// The value of the given lane.
@@ -195,21 +152,13 @@ impl<'k> Val<'k> {
     #[track_caller]
     fn shuffled(self, kind: ShuffleKind, lane: impl Operand<'k>) -> Val<'k> {
         let lane = lane.into_val(self.k, Type::I32);
-        self.k.emit_one(
-            self.ty(),
-            Op::Shuffle {
-                kind,
-                value: self.id,
-                lane: lane.id,
-            },
-        )
+        self.k.emit_one(self.ty(), Op::Shuffle { kind, value: self.id, lane: lane.id })
     }
 
     /// One bit per invocation of the subgroup, as I32 x 4.
     #[track_caller]
     pub fn ballot(self) -> Val<'k> {
-        self.k
-            .emit_one(Type::Vector(Scalar::I32, 4), Op::Ballot(self.id))
+        self.k.emit_one(Type::Vector(Scalar::I32, 4), Op::Ballot(self.id))
     }
 
     /// Whether this bool holds in all invocations of the subgroup.

@@ -90,23 +90,14 @@ impl<'k> Buffer<'k> {
     /// Loads a matrix from a rectangle of an array, zero outside its bounds.
     #[track_caller]
     pub fn load_tile(self, ty: Matrix, tile: TileRef<'k>, transpose: bool) -> Val<'k> {
-        let op = MatrixOp::LoadTile {
-            ty,
-            buffer: self.buffer_index(),
-            tile: tile.tile(),
-            transpose,
-        };
+        let op = MatrixOp::LoadTile { ty, buffer: self.buffer_index(), tile: tile.tile(), transpose };
         self.builder().emit_one(Type::Matrix(ty), Op::Matrix(op))
     }
 
     /// Stores a matrix to a rectangle of an array, nothing outside its bounds.
     #[track_caller]
     pub fn store_tile(self, matrix: Val<'k>, tile: TileRef<'k>) {
-        let op = MatrixOp::StoreTile {
-            matrix: matrix.id,
-            buffer: self.buffer_index(),
-            tile: tile.tile(),
-        };
+        let op = MatrixOp::StoreTile { matrix: matrix.id, buffer: self.buffer_index(), tile: tile.tile() };
         self.builder().emit_effect(Op::Matrix(op));
     }
 
@@ -122,28 +113,24 @@ impl<'k> Val<'k> {
     /// `self * b + c` of matrices.
     #[track_caller]
     pub fn matrix_mul_add(self, b: Val<'k>, c: Val<'k>) -> Val<'k> {
-        self.k
-            .emit_one(c.ty(), Op::Matrix(MatrixOp::MulAdd(self.id, b.id, c.id)))
+        self.k.emit_one(c.ty(), Op::Matrix(MatrixOp::MulAdd(self.id, b.id, c.id)))
     }
 
     /// Every component of the matrix times a scalar.
     #[track_caller]
     pub fn matrix_scale(self, factor: Val<'k>) -> Val<'k> {
-        self.k
-            .emit_one(self.ty(), Op::Matrix(MatrixOp::Scale(self.id, factor.id)))
+        self.k.emit_one(self.ty(), Op::Matrix(MatrixOp::Scale(self.id, factor.id)))
     }
 
     /// The sum of two matrices of the same type.
     #[track_caller]
     pub fn matrix_add(self, other: Val<'k>) -> Val<'k> {
-        self.k
-            .emit_one(self.ty(), Op::Matrix(MatrixOp::Add(self.id, other.id)))
+        self.k.emit_one(self.ty(), Op::Matrix(MatrixOp::Add(self.id, other.id)))
     }
 
     /// The matrix with other components or another role.
     #[track_caller]
     pub fn matrix_convert(self, to: Matrix) -> Val<'k> {
-        self.k
-            .emit_one(Type::Matrix(to), Op::Matrix(MatrixOp::Convert(to, self.id)))
+        self.k.emit_one(Type::Matrix(to), Op::Matrix(MatrixOp::Convert(to, self.id)))
     }
 }

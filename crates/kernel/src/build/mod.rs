@@ -29,9 +29,7 @@ pub use matrix::TileRef;
 pub use value::{Literal, Operand, Val};
 
 use crate::error::{Error, Result};
-use crate::ir::{
-    Access, ArrayDecl, Block, BufferParam, Builtin, Inst, Kernel, Line, Op, ScalarParam, Value,
-};
+use crate::ir::{Access, ArrayDecl, Block, BufferParam, Builtin, Inst, Kernel, Line, Op, ScalarParam, Value};
 use crate::types::{Elem, Scalar, Type};
 
 impl Kernel {
@@ -59,10 +57,7 @@ struct State {
 #[track_caller]
 pub(crate) fn here() -> Line {
     let at = Location::caller();
-    Line {
-        file: at.file(),
-        line: at.line(),
-    }
+    Line { file: at.file(), line: at.line() }
 }
 
 impl Builder {
@@ -78,13 +73,7 @@ impl Builder {
             body: Block::default(),
             checked: None,
         };
-        Builder {
-            state: RefCell::new(State {
-                kernel,
-                open: vec![Block::default()],
-                error: None,
-            }),
-        }
+        Builder { state: RefCell::new(State { kernel, open: vec![Block::default()], error: None }) }
     }
 
     fn finish(self) -> Result<Kernel> {
@@ -114,12 +103,7 @@ impl Builder {
     /// A buffer argument, with what its address is promised to be a multiple of, in bytes.
     pub fn buffer(&self, name: &str, elem: Elem, access: Access, align: u32) -> Buffer<'_> {
         let mut state = self.state.borrow_mut();
-        state.kernel.buffers.push(BufferParam {
-            name: name.to_owned(),
-            elem,
-            access,
-            align,
-        });
+        state.kernel.buffers.push(BufferParam { name: name.to_owned(), elem, access, align });
         Buffer::new(self, state.kernel.buffers.len() as u32 - 1, elem)
     }
 
@@ -151,11 +135,7 @@ impl Builder {
     /// An array of scalar arguments: a shape, strides.
     pub fn arg_array(&self, name: &str, scalar: Scalar, len: u32) -> ArgArray<'_> {
         let param = self.scalar_param(name, scalar, len);
-        ArgArray {
-            k: self,
-            param,
-            scalar,
-        }
+        ArgArray { k: self, param, scalar }
     }
 
     /// An array in the workgroup's shared memory; its content is undefined at first.
@@ -166,24 +146,14 @@ impl Builder {
     /// An array of vectors (2 or 4 components) in the workgroup's shared memory.
     pub fn shared_vectors(&self, name: &str, elem: Elem, lanes: u8, len: u32) -> SharedArray<'_> {
         let mut state = self.state.borrow_mut();
-        state.kernel.shared.push(ArrayDecl {
-            name: name.to_owned(),
-            elem,
-            lanes,
-            len,
-        });
+        state.kernel.shared.push(ArrayDecl { name: name.to_owned(), elem, lanes, len });
         SharedArray::new(self, state.kernel.shared.len() as u32 - 1, elem)
     }
 
     /// An array of the invocation's own; zero at first.
     pub fn private(&self, name: &str, elem: Elem, len: u32) -> PrivateArray<'_> {
         let mut state = self.state.borrow_mut();
-        state.kernel.private.push(ArrayDecl {
-            name: name.to_owned(),
-            elem,
-            lanes: 1,
-            len,
-        });
+        state.kernel.private.push(ArrayDecl { name: name.to_owned(), elem, lanes: 1, len });
         PrivateArray::new(self, state.kernel.private.len() as u32 - 1, elem)
     }
 
@@ -270,10 +240,7 @@ impl Builder {
     #[track_caller]
     pub fn vector<'k>(&'k self, parts: &[Val<'k>]) -> Val<'k> {
         let Some(scalar) = parts.first().and_then(|p| p.ty().scalar()) else {
-            return self.fail(
-                Type::F32,
-                "a vector must have components but none were given.",
-            );
+            return self.fail(Type::F32, "a vector must have components but none were given.");
         };
         let ty = Type::Vector(scalar, parts.len() as u8);
         self.emit_one(ty, Op::Compose(parts.iter().map(|p| p.id).collect()))
@@ -281,11 +248,7 @@ impl Builder {
 
     fn scalar_param(&self, name: &str, scalar: Scalar, len: u32) -> u32 {
         let mut state = self.state.borrow_mut();
-        state.kernel.scalars.push(ScalarParam {
-            name: name.to_owned(),
-            scalar,
-            len,
-        });
+        state.kernel.scalars.push(ScalarParam { name: name.to_owned(), scalar, len });
         state.kernel.scalars.len() as u32 - 1
     }
 
@@ -295,15 +258,8 @@ impl Builder {
         let line = here();
         let mut state = self.state.borrow_mut();
         let results: Vec<Value> = types.iter().map(|&ty| state.kernel.fresh(ty)).collect();
-        let block = state
-            .open
-            .last_mut()
-            .expect("the body is open until the end");
-        block.insts.push(Inst {
-            results: results.clone(),
-            op,
-            line,
-        });
+        let block = state.open.last_mut().expect("the body is open until the end");
+        block.insts.push(Inst { results: results.clone(), op, line });
         results.into_iter().map(|id| Val { k: self, id }).collect()
     }
 
@@ -313,15 +269,8 @@ impl Builder {
         let line = here();
         let mut state = self.state.borrow_mut();
         let id = state.kernel.fresh(ty);
-        let block = state
-            .open
-            .last_mut()
-            .expect("the body is open until the end");
-        block.insts.push(Inst {
-            results: vec![id],
-            op,
-            line,
-        });
+        let block = state.open.last_mut().expect("the body is open until the end");
+        block.insts.push(Inst { results: vec![id], op, line });
         Val { k: self, id }
     }
 
@@ -338,11 +287,7 @@ impl Builder {
     pub(crate) fn note_mistake(&self, line: Line, message: String) {
         let mut state = self.state.borrow_mut();
         if state.error.is_none() {
-            state.error = Some(Error::Malformed {
-                kernel: state.kernel.name.clone(),
-                line,
-                message,
-            });
+            state.error = Some(Error::Malformed { kernel: state.kernel.name.clone(), line, message });
         }
     }
 
@@ -350,11 +295,7 @@ impl Builder {
     #[track_caller]
     pub(crate) fn fail(&self, ty: Type, message: impl Into<String>) -> Val<'_> {
         self.note_mistake(here(), message.into());
-        let ty = if matches!(ty, Type::Matrix(_)) {
-            Type::F32
-        } else {
-            ty
-        };
+        let ty = if matches!(ty, Type::Matrix(_)) { Type::F32 } else { ty };
         self.constant(ty, 0)
     }
 
@@ -363,20 +304,12 @@ impl Builder {
         let ids: Vec<Value> = {
             let mut state = self.state.borrow_mut();
             let ids: Vec<Value> = params.iter().map(|&ty| state.kernel.fresh(ty)).collect();
-            state.open.push(Block {
-                params: ids.clone(),
-                ..Block::default()
-            });
+            state.open.push(Block { params: ids.clone(), ..Block::default() });
             ids
         };
         let vals: Vec<Val<'k>> = ids.into_iter().map(|id| Val { k: self, id }).collect();
         let result = write(&vals);
-        let block = self
-            .state
-            .borrow_mut()
-            .open
-            .pop()
-            .expect("this call opened it");
+        let block = self.state.borrow_mut().open.pop().expect("this call opened it");
         (block, result)
     }
 }
@@ -394,12 +327,6 @@ impl<'k> ArgArray<'k> {
     #[track_caller]
     pub fn at(self, index: impl Operand<'k>) -> Val<'k> {
         let index = index.into_val(self.k, Type::I32);
-        self.k.emit_one(
-            Type::Scalar(self.scalar),
-            Op::Arg {
-                param: self.param,
-                index: Some(index.id),
-            },
-        )
+        self.k.emit_one(Type::Scalar(self.scalar), Op::Arg { param: self.param, index: Some(index.id) })
     }
 }

@@ -33,12 +33,8 @@ pub trait Literal: Copy + std::fmt::Display {
 fn integer_bits(value: i128, scalar: Scalar) -> Option<u64> {
     match scalar {
         Scalar::Bool => None,
-        Scalar::I32 => (i32::MIN as i128..=u32::MAX as i128)
-            .contains(&value)
-            .then_some(value as u32 as u64),
-        Scalar::I64 => (i64::MIN as i128..=u64::MAX as i128)
-            .contains(&value)
-            .then_some(value as u64),
+        Scalar::I32 => (i32::MIN as i128..=u32::MAX as i128).contains(&value).then_some(value as u32 as u64),
+        Scalar::I64 => (i64::MIN as i128..=u64::MAX as i128).contains(&value).then_some(value as u64),
         Scalar::F32 => (value as f32 as i128 == value).then(|| (value as f32).to_bits() as u64),
         Scalar::F64 => (value as f64 as i128 == value).then(|| (value as f64).to_bits()),
     }
@@ -95,10 +91,7 @@ impl<'k> Operand<'k> for bool {
 fn literal<'k>(k: &'k Builder, ty: Type, value: impl Literal) -> Val<'k> {
     match ty.scalar().and_then(|s| value.bits(s)) {
         Some(bits) => k.constant(ty, bits),
-        None => k.fail(
-            ty,
-            format!("a literal must fit its place, {ty}, but {value} does not."),
-        ),
+        None => k.fail(ty, format!("a literal must fit its place, {ty}, but {value} does not.")),
     }
 }
 
@@ -227,29 +220,13 @@ impl<'k> Val<'k> {
     /// Minimum: signed, or float where NaN on either side wins.
     #[track_caller]
     pub fn min(self, other: impl Operand<'k>) -> Val<'k> {
-        self.binary(
-            if self.is_float() {
-                BinaryOp::Min
-            } else {
-                BinaryOp::MinS
-            },
-            other,
-            NUMBER,
-        )
+        self.binary(if self.is_float() { BinaryOp::Min } else { BinaryOp::MinS }, other, NUMBER)
     }
 
     /// Maximum: signed, or float where NaN on either side wins.
     #[track_caller]
     pub fn max(self, other: impl Operand<'k>) -> Val<'k> {
-        self.binary(
-            if self.is_float() {
-                BinaryOp::Max
-            } else {
-                BinaryOp::MaxS
-            },
-            other,
-            NUMBER,
-        )
+        self.binary(if self.is_float() { BinaryOp::Max } else { BinaryOp::MaxS }, other, NUMBER)
     }
 
     /// `self * b + c` of floats, rounded once.
@@ -269,10 +246,7 @@ impl<'k> Val<'k> {
         let ty = a.known_type().or(b.known_type()).unwrap_or(Type::F32);
         let (a, b) = (a.into_val(self.k, ty), b.into_val(self.k, ty));
         if self.ty().scalar() != Some(Scalar::Bool) {
-            return self.k.fail(
-                ty,
-                format!("a condition must be bool but is {}.", self.ty()),
-            );
+            return self.k.fail(ty, format!("a condition must be bool but is {}.", self.ty()));
         }
         match a.agree(b, ANY) {
             Ok(()) => self.k.emit_one(ty, Op::Select(self.id, a.id, b.id)),
@@ -299,18 +273,9 @@ impl<'k> Val<'k> {
             return self;
         }
         if ty.scalar().is_none() {
-            return self.k.fail(
-                ty,
-                format!("a conversion must take a scalar or vector but was given {ty}."),
-            );
+            return self.k.fail(ty, format!("a conversion must take a scalar or vector but was given {ty}."));
         }
-        self.k.emit_one(
-            ty.with_scalar(scalar),
-            Op::Convert {
-                value: self.id,
-                signed,
-            },
-        )
+        self.k.emit_one(ty.with_scalar(scalar), Op::Convert { value: self.id, signed })
     }
 
     /// The same bits as a scalar type of the same width.
@@ -325,19 +290,12 @@ impl<'k> Val<'k> {
     #[track_caller]
     pub fn bitcast_type(self, to: Type) -> Val<'k> {
         let ty = self.ty();
-        let size = |t: Type| {
-            t.scalar()
-                .filter(|s| *s != Scalar::Bool)
-                .map(|s| s.bytes() * t.lanes())
-        };
+        let size = |t: Type| t.scalar().filter(|s| *s != Scalar::Bool).map(|s| s.bytes() * t.lanes());
         if ty == to {
             return self;
         }
         if size(ty).is_none() || size(ty) != size(to) {
-            return self.k.fail(
-                to,
-                format!("a bitcast must keep the size but goes from {ty} to {to}."),
-            );
+            return self.k.fail(to, format!("a bitcast must keep the size but goes from {ty} to {to}."));
         }
         self.k.emit_one(to, Op::Bitcast(self.id))
     }
@@ -347,24 +305,12 @@ impl<'k> Val<'k> {
     pub fn narrow(self, elem: Elem) -> Val<'k> {
         let ty = self.ty();
         if ty.scalar() != elem.compute().scalar() {
-            return self.k.fail(
-                ty,
-                format!(
-                    "a value stored as {} must be {} but is {ty}.",
-                    elem.name(),
-                    elem.compute()
-                ),
-            );
+            return self
+                .k
+                .fail(ty, format!("a value stored as {} must be {} but is {ty}.", elem.name(), elem.compute()));
         }
-        let narrow = matches!(
-            elem,
-            Elem::I8 | Elem::U8 | Elem::I16 | Elem::U16 | Elem::F16 | Elem::BF16
-        );
-        if narrow {
-            self.k.emit_one(ty, Op::Narrow(elem, self.id))
-        } else {
-            self
-        }
+        let narrow = matches!(elem, Elem::I8 | Elem::U8 | Elem::I16 | Elem::U16 | Elem::F16 | Elem::BF16);
+        if narrow { self.k.emit_one(ty, Op::Narrow(elem, self.id)) } else { self }
     }
 
     /// F32 to the 16 bits of F16 or BF16, in an I32.
@@ -384,10 +330,9 @@ impl<'k> Val<'k> {
         let ty = self.ty();
         if ty.scalar() != Some(from) || !matches!(elem, Elem::F16 | Elem::BF16) {
             let (from, elem) = (from.name(), elem.name());
-            return self.k.fail(
-                ty.with_scalar(to),
-                format!("f16 or bf16 is coded from {from} but was {elem} from {ty}."),
-            );
+            return self
+                .k
+                .fail(ty.with_scalar(to), format!("f16 or bf16 is coded from {from} but was {elem} from {ty}."));
         }
         self.k.emit_one(ty.with_scalar(to), op)
     }
@@ -396,13 +341,8 @@ impl<'k> Val<'k> {
     #[track_caller]
     pub fn lane(self, lane: u8) -> Val<'k> {
         match self.ty() {
-            Type::Vector(s, n) if lane < n => {
-                self.k.emit_one(Type::Scalar(s), Op::Extract(self.id, lane))
-            }
-            ty => self.k.fail(
-                ty,
-                format!("a vector must have component {lane} but is {ty}."),
-            ),
+            Type::Vector(s, n) if lane < n => self.k.emit_one(Type::Scalar(s), Op::Extract(self.id, lane)),
+            ty => self.k.fail(ty, format!("a vector must have component {lane} but is {ty}.")),
         }
     }
 
@@ -421,20 +361,8 @@ impl<'k> Val<'k> {
 
     /// As `dot4`, saying which side is signed.
     #[track_caller]
-    pub fn dot4_signs(
-        self,
-        b: Val<'k>,
-        accumulator: Val<'k>,
-        signed_a: bool,
-        signed_b: bool,
-    ) -> Val<'k> {
-        let op = Op::Dot4 {
-            signed_a,
-            signed_b,
-            a: self.id,
-            b: b.id,
-            accumulator: accumulator.id,
-        };
+    pub fn dot4_signs(self, b: Val<'k>, accumulator: Val<'k>, signed_a: bool, signed_b: bool) -> Val<'k> {
+        let op = Op::Dot4 { signed_a, signed_b, a: self.id, b: b.id, accumulator: accumulator.id };
         self.k.emit_one(Type::I32, op)
     }
 
@@ -447,9 +375,7 @@ impl<'k> Val<'k> {
         let (a, b) = (self.ty(), other.ty());
         match a.scalar() {
             Some(s) if kinds.1(s) && a == b => Ok(()),
-            Some(s) if kinds.1(s) => {
-                Err(format!("operands must have one type but are {a} and {b}."))
-            }
+            Some(s) if kinds.1(s) => Err(format!("operands must have one type but are {a} and {b}.")),
             _ => Err(format!("an operand must be {} but is {a}.", kinds.0)),
         }
     }
