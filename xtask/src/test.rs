@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, IsTerminal};
 use std::process::{Command, Stdio};
 
 use crate::arguments::Tests;
-use crate::setup::packages;
+use crate::setup::{packages, spirv_tools};
 use crate::workspace::{cargo, target};
 
 /// How many tests ended how.
@@ -61,6 +61,10 @@ fn command(tests: &Tests) -> Command {
     }
     // lavapipe compiles at the first dispatch, 16 to 700 ms a kernel: keep what it made for the next run.
     command.env("MESA_SHADER_CACHE_DIR", target().join("mesa-cache"));
+    command.env("PUMICE_CACHE_DIR", target().join("pumice-cache"));
+    if let Some(path) = spirv_tools::path_with_newer() {
+        command.env("PATH", path);
+    }
     command.args(&tests.filters);
     command
 }

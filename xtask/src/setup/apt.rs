@@ -1,4 +1,4 @@
-//! Drives apt: lists, candidates, the backports source, installation. All that changes the machine is in this file.
+//! Drives apt: lists, candidates, the backports source, installation. All that changes the machine itself is in this file.
 
 use std::io::Write;
 use std::path::Path;
@@ -42,16 +42,11 @@ impl Apt {
 
     /// Makes the backports suite of this release known to apt and returns its name.
     pub fn add_backports(&self) -> Result<String, String> {
-        let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
-        let codename = parse_codename(&release).ok_or(
-            "[setup] /etc/os-release must name the release (VERSION_CODENAME) but does not.",
-        )?;
+        let codename = codename()?;
         let suite = format!("{codename}-backports");
         let known = sources::configured(Path::new(APT_FOLDER));
         if !known.iter().any(|source| source.suite == suite) {
-            let entry = sources::backports_entry(&known, &codename).ok_or_else(|| {
-                format!("[setup] apt's sources must have the suite {codename} but do not.")
-            })?;
+            let entry = entry(&suite)?;
             println!("setup: adding {suite} to apt's sources ({BACKPORTS_FILE}).");
             self.write(BACKPORTS_FILE, &entry)?;
             self.update()?;
@@ -121,8 +116,22 @@ impl Apt {
     }
 }
 
+/// The text of a source for another suite of the archive this machine uses.
+pub fn entry(suite: &str) -> Result<String, String> {
+    let (codename, known) = (codename()?, sources::configured(Path::new(APT_FOLDER)));
+    sources::entry(&known, &codename, suite)
+        .ok_or_else(|| format!("[setup] apt's sources must have the suite {codename} but do not."))
+}
+
+/// What this release is called, such as `bookworm`.
+fn codename() -> Result<String, String> {
+    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let missing = "[setup] /etc/os-release must name the release (VERSION_CODENAME) but does not.";
+    parse_codename(&release).ok_or_else(|| missing.to_string())
+}
+
 /// What a program prints, `None` when it cannot be run or fails.
-fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
+pub fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())

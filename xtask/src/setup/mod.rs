@@ -6,11 +6,21 @@
 mod apt;
 pub mod packages;
 mod sources;
+pub mod spirv_tools;
 
 use apt::Apt;
 
 /// Makes sure that the tests have what they need.
 pub fn run() -> Result<(), String> {
+    install_packages()?;
+    if let Err(reason) = spirv_tools::run() {
+        // Not fatal: only modules with the newest capabilities go without validation.
+        eprintln!("{reason}\nsetup: going on with the spirv-val that is there.");
+    }
+    Ok(())
+}
+
+fn install_packages() -> Result<(), String> {
     let before = packages::installed();
     let missing = packages::missing(&before);
     if missing.is_empty() {

@@ -1,4 +1,4 @@
-//! Reads the machine's own apt sources, so that the backports entry can be derived from them and no host is named here.
+//! Reads the machine's own apt sources, so that another suite can be derived from them and no host is named here.
 //!
 //! Both formats apt knows are read: deb822 stanzas (`*.sources`) and one-line entries (`*.list`).
 
@@ -38,16 +38,22 @@ pub fn configured(apt: &Path) -> Vec<Source> {
     sources
 }
 
-/// The text of a deb822 file that adds the backports of `codename`, from the archive that has its main suite; `None`
-/// when no configured source has that suite.
-pub fn backports_entry(sources: &[Source], codename: &str) -> Option<String> {
+/// The text of a deb822 file that adds a suite, from the archive that has the main suite of `codename`;
+/// `None` when no configured source has that suite.
+pub fn entry(sources: &[Source], codename: &str, suite: &str) -> Option<String> {
     let main = sources.iter().find(|source| source.suite == codename)?;
-    let mut text = format!(
-        "# Written by `cargo xtask setup`: a newer Mesa for the tests.\nTypes: deb\nURIs: {}\nSuites: {codename}-backports\nComponents: {}\n",
-        main.uri,
-        main.components.join(" "),
-    );
-    if let Some(keyring) = &main.signed_by {
+    let Source {
+        uri,
+        components,
+        signed_by,
+        ..
+    } = main;
+    let components = components.join(" ");
+    let mut text = String::from("# Written by `cargo xtask setup`.\nTypes: deb\n");
+    text.push_str(&format!(
+        "URIs: {uri}\nSuites: {suite}\nComponents: {components}\n"
+    ));
+    if let Some(keyring) = signed_by {
         text.push_str(&format!("Signed-By: {keyring}\n"));
     }
     Some(text)
@@ -234,9 +240,9 @@ deb-src http://example.org/debian bookworm main
     }
 
     #[test]
-    fn the_backports_entry_comes_from_the_source_of_the_main_suite() {
-        let entry =
-            backports_entry(&parse_deb822(DEB822), "bookworm").expect("the main suite is there");
+    fn an_entry_comes_from_the_source_of_the_main_suite() {
+        let entry = entry(&parse_deb822(DEB822), "bookworm", "bookworm-backports")
+            .expect("the main suite is there");
         let keyring = Some("/usr/share/keyrings/example.gpg");
         let expected = source(
             "http://archive.example.org/debian",
@@ -248,7 +254,10 @@ deb-src http://example.org/debian bookworm main
     }
 
     #[test]
-    fn without_the_main_suite_there_is_no_backports_entry() {
-        assert_eq!(backports_entry(&parse_deb822(DEB822), "trixie"), None);
+    fn without_the_main_suite_there_is_no_entry() {
+        assert_eq!(
+            entry(&parse_deb822(DEB822), "trixie", "trixie-backports"),
+            None
+        );
     }
 }
