@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Forgotten entries are swept when the map has grown to this size, and a barrier is forced when sweeping does not help.
+/// Forgotten entries are swept when the map has grown to this size.
 const SWEEP_AT: usize = 4096;
 
 /// Tells for each operation whether it must wait for the ones before it.
@@ -26,6 +26,8 @@ pub(crate) struct HazardTracker {
     opened: u64,
     hazard: bool,
     concurrent: bool,
+    planted: bool,
+    sweep_at: usize,
     uses: HashMap<u64, Use, BuildHasherDefault<IdHasher>>,
 }
 
@@ -43,7 +45,7 @@ impl HazardTracker {
         if !self.concurrent {
             self.serial += 1;
         }
-        if self.uses.len() >= SWEEP_AT {
+        if self.uses.len() >= self.sweep_at.max(SWEEP_AT) {
             self.sweep();
         }
     }
@@ -74,7 +76,8 @@ impl HazardTracker {
         if needed {
             self.barrier = self.serial;
         }
-        needed
+        // Short-circuits: a planted hazard waits for a barrier that is needed.
+        needed && !std::mem::take(&mut self.planted)
     }
 
     /// The next operation waits for everything before it, whatever it touches.
@@ -104,12 +107,22 @@ impl HazardTracker {
         self.concurrent = false;
     }
 
+    /// The number of the open concurrent group.
+    pub(crate) fn group(&self) -> Option<u64> {
+        self.concurrent.then_some(self.serial)
+    }
+
+    /// The next barrier that is needed is left out: a planted hazard, which the checker must find.
+    pub(crate) fn plant_hazard(&mut self) {
+        self.planted = true;
+    }
+
     fn sweep(&mut self) {
         let oldest = self.barrier.min(self.opened);
         self.uses.retain(|_, last| last.read.max(last.written) >= oldest);
-        if self.uses.len() >= SWEEP_AT / 2 {
-            self.hazard = true;
-        }
+        // Where most of it is still needed, a barrier lets the next sweep forget it.
+        self.hazard |= 2 * self.uses.len() >= self.sweep_at;
+        self.sweep_at = SWEEP_AT.max(2 * self.uses.len());
     }
 }
 
@@ -259,6 +272,15 @@ mod tests {
     }
 
     #[test]
+    fn a_planted_hazard_swallows_one_barrier() {
+        let mut tracker = HazardTracker::default();
+        tracker.plant_hazard();
+        assert!(!operation(&mut tracker, &[], &[1]));
+        assert!(!operation(&mut tracker, &[1], &[2]));
+        assert!(operation(&mut tracker, &[2], &[3]));
+    }
+
+    #[test]
     fn the_map_stays_bounded_without_any_hazard() {
         let mut tracker = HazardTracker::default();
         for id in 1..=100_000u64 {
@@ -267,7 +289,7 @@ mod tests {
             }
             operation(&mut tracker, &[], &[id]);
         }
-        assert!(tracker.uses.len() <= SWEEP_AT);
+        assert!(tracker.uses.len() <= 2 * SWEEP_AT);
         assert!(operation(&mut tracker, &[100_000], &[1]));
     }
 }

@@ -1,0 +1,162 @@
+//! A command buffer being recorded: barriers where hazards are, a hold on what the work uses, and a count of it.
+
+use std::sync::Arc;
+
+use crate::checker::{Command, Work};
+use crate::commands::{Commands, Span, Usage};
+use crate::encoder::Launch;
+use crate::error::Result;
+use crate::hazards::HazardTracker;
+use crate::memory::Buffer;
+use crate::pipeline::Pipeline;
+use crate::replay::Instance;
+use crate::timestamps::Timestamp;
+
+/// Looking back this far finds the kernels of a repeating pattern without a map.
+const RECENT_KERNELS: usize = 8;
+
+/// An open command buffer, and after `close` its parts.
+pub(crate) struct Recording {
+    pub(crate) commands: Commands,
+    pub(crate) held: Held,
+    pub(crate) tally: Tally,
+    pub(crate) log: Option<Vec<Command>>,
+    /// Whether the host may want to read what is written.
+    for_host: bool,
+}
+
+/// What must outlive a submission.
+#[derive(Default)]
+pub(crate) struct Held {
+    pub(crate) buffers: Vec<Buffer>,
+    /// Kernels with how often each was launched, in about the order of their last launch.
+    pub(crate) kernels: Vec<(Pipeline, u64)>,
+    pub(crate) timestamps: Vec<Timestamp>,
+    pub(crate) plan: Option<Arc<Instance>>,
+}
+
+/// How much was recorded.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    /// Launches, copies and fills.
+    pub(crate) operations: u64,
+    /// Bytes of the distinct buffers they use.
+    pub(crate) bytes: u64,
+    pub(crate) barriers: u64,
+    pub(crate) copies: u64,
+    pub(crate) fills: u64,
+}
+
+impl Recording {
+    /// Opens a command buffer that the device is done with. `for_host` when the host sees everything it writes.
+    pub(crate) fn open(mut commands: Commands, log: bool, for_host: bool) -> Result<Self> {
+        commands.begin(Usage::Once)?;
+        let log = log.then(Vec::new);
+        Ok(Self { commands, held: Held::default(), tally: Tally::default(), log, for_host })
+    }
+
+    /// Records a launch on an argument block that already lies in device memory.
+    pub(crate) fn launch(&mut self, tracker: &mut HazardTracker, launch: &Launch<'_>, arguments: u64) {
+        self.order(tracker, launch.reads, launch.writes, || launch.pipeline.name().clone());
+        self.held.launched(launch.pipeline);
+        self.commands.dispatch(launch.pipeline, launch.groups, arguments);
+    }
+
+    /// Records a copy.
+    pub(crate) fn copy(&mut self, tracker: &mut HazardTracker, from: Span<'_>, to: Span<'_>, len: u64) {
+        self.order(tracker, &[from.buffer], &[to.buffer], || "copy".into());
+        self.commands.copy(from, to, len);
+        self.for_host |= to.buffer.is_mapped();
+        self.tally.copies += 1;
+    }
+
+    /// Records a fill.
+    pub(crate) fn fill(&mut self, tracker: &mut HazardTracker, to: Span<'_>, len: u64, word: u32) {
+        self.order(tracker, &[], &[to.buffer], || "fill".into());
+        self.commands.fill(to, len, word);
+        self.tally.fills += 1;
+    }
+
+    /// Records that the time is to be written down when everything before is done.
+    pub(crate) fn timestamp(&mut self, tracker: &mut HazardTracker, timestamp: &Timestamp) {
+        // What comes later must not start before the time is taken.
+        self.barrier();
+        tracker.passed_barrier();
+        timestamp.record(&mut self.commands);
+        self.held.timestamps.push(timestamp.clone());
+    }
+
+    /// Ends recording.
+    pub(crate) fn close(&mut self) -> Result<()> {
+        if self.for_host {
+            self.commands.host_barrier();
+        }
+        self.commands.end()
+    }
+
+    /// Puts a barrier where the operation needs one and takes hold of its buffers.
+    fn order(
+        &mut self,
+        tracker: &mut HazardTracker,
+        reads: &[&Buffer],
+        writes: &[&Buffer],
+        name: impl FnOnce() -> Arc<str>,
+    ) {
+        tracker.begin();
+        for buffer in writes {
+            if tracker.write(buffer.allocation_id()) {
+                self.first_use(buffer);
+            }
+        }
+        for buffer in reads {
+            if tracker.read(buffer.allocation_id()) {
+                self.first_use(buffer);
+            }
+        }
+        if tracker.finish() {
+            self.barrier();
+        }
+        self.tally.operations += 1;
+        if let Some(log) = &mut self.log {
+            log.push(Command::Work(logged(name(), reads, writes, tracker.group())));
+        }
+    }
+
+    fn first_use(&mut self, buffer: &Buffer) {
+        self.tally.bytes += buffer.len();
+        self.held.buffers.push(buffer.clone());
+    }
+
+    fn barrier(&mut self) {
+        self.commands.barrier();
+        self.tally.barriers += 1;
+        if let Some(log) = &mut self.log {
+            log.push(Command::Barrier);
+        }
+    }
+}
+
+impl Held {
+    /// Counts a launch and holds its kernel.
+    pub(crate) fn launched(&mut self, pipeline: &Pipeline) {
+        for (kernel, count) in self.kernels.iter_mut().rev().take(RECENT_KERNELS) {
+            if kernel.raw() == pipeline.raw() {
+                *count += 1;
+                return;
+            }
+        }
+        self.kernels.push((pipeline.clone(), 1));
+    }
+
+    /// All kernels with how often each was launched, those of a replayed plan last.
+    pub(crate) fn launches(&self) -> impl DoubleEndedIterator<Item = (&Arc<str>, u64)> {
+        let planned = self.plan.iter().flat_map(|plan| plan.launches());
+        self.kernels.iter().chain(planned).map(|(kernel, count)| (kernel.name(), *count))
+    }
+}
+
+/// An operation as the checker sees it.
+pub(crate) fn logged(name: Arc<str>, reads: &[&Buffer], writes: &[&Buffer], group: Option<u64>) -> Work {
+    let ids = |buffers: &[&Buffer]| buffers.iter().map(|buffer| buffer.allocation_id()).collect();
+    Work { name, reads: ids(reads), writes: ids(writes), group }
+}
