@@ -8,7 +8,9 @@
 
 use super::malformed;
 use crate::error::Result;
-use crate::ir::{BinaryOp, Block, Builtin, CompareOp, GroupKind, Inst, Kernel, Line, MatrixOp, Op, Place, ShuffleKind};
+use crate::ir::{
+    BinaryOp, Block, Builtin, CompareOp, GroupKind, Inst, Kernel, Line, MatrixOp, Op, Place, ShuffleKind, Value,
+};
 use crate::types::{MatrixScope, Type};
 
 pub(super) fn check(kernel: &Kernel) -> Result<()> {
