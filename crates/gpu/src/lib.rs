@@ -1,1 +1,40 @@
 //! (being written)
+
+mod arguments;
+mod calls;
+mod checker;
+mod commands;
+mod device;
+mod encoder;
+mod error;
+mod event;
+mod extensions;
+mod hazards;
+mod instance;
+mod leaks;
+mod limits;
+mod memory;
+mod options;
+mod pipeline;
+mod probe;
+mod recording;
+mod replay;
+mod stats;
+mod stream;
+mod timeline;
+mod timestamps;
+mod validation;
+mod watchdog;
+
+pub use calls::{Calls, Fault, FaultPlan, Health};
+pub use device::Device;
+pub use error::{Error, Result};
+pub use leaks::LeakLog;
+pub use limits::{
+    ComponentType, CooperativeMatrix2, CooperativeShape, FlexibleShape, FloatControls, Independence, Limits, MatrixScope,
+};
+pub use memory::{Buffer, MemoryStats};
+pub use options::{Options, Transfers};
+pub use pipeline::{Pipeline, PipelineRequest};
+pub use probe::{DeviceInfo, DeviceKind, devices};
+pub use validation::ValidationLog;
