@@ -37,7 +37,9 @@ impl Kernel {
     pub fn build(name: &str, workgroup: [u32; 3], write: impl FnOnce(&Builder)) -> Result<Kernel> {
         let builder = Builder::new(name, workgroup);
         write(&builder);
-        builder.finish()
+        let kernel = builder.finish()?;
+        crate::verify::verify(&kernel)?;
+        Ok(kernel)
     }
 }
 

@@ -1,0 +1,229 @@
+//! f16 and bf16 products with subgroup-scope cooperative matrices.
+//!
+//! A workgroup makes `tile_m × tile_n` results, each of its subgroups `sub_m × sub_n`. Global memory is read 16 bytes at a time
+//! into registers one step ahead, goes to shared memory (rows padded by 16 bytes, so that eight rows lie in different banks),
+//! and is multiplied from there. Results are rounded by our own code on the way out: a driver's f32 → bf16 is not
+//! round-to-nearest-even.
+
+use pumice_kernel::{
+    Access, Buffer, Builder, Elem, Kernel, Matrix, MatrixLayout, MatrixRole, MatrixScope, Result, SharedArray, Val,
+};
+
+use super::tile_of;
+
+/// How the work is cut.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Shape {
+    /// Rows of C a workgroup makes.
+    pub tile_m: u32,
+    /// Columns of C a workgroup makes.
+    pub tile_n: u32,
+    /// How far one step goes along K.
+    pub step: u32,
+    /// Rows of C a subgroup makes.
+    pub sub_m: u32,
+    /// Columns of C a subgroup makes.
+    pub sub_n: u32,
+    /// Shared buffers in turn: with 2, one barrier a step is enough.
+    pub stages: u32,
+    /// Rows of tiles walked together (see `tile_of`).
+    pub band: u32,
+    /// Invocations in a subgroup.
+    pub subgroup: u32,
+}
+
+impl Shape {
+    /// Invocations in a workgroup.
+    pub fn invocations(&self) -> u32 {
+        self.tile_m / self.sub_m * (self.tile_n / self.sub_n) * self.subgroup
+    }
+
+    /// Bytes of shared memory the kernel takes.
+    pub fn shared_bytes(&self) -> u32 {
+        let factors = self.tile_m * a_pitch(self) + self.step * b_pitch(self);
+        let staging = self.invocations() / self.subgroup * SIDE * SIDE * 4;
+        self.stages * factors * 16 + staging
+    }
+}
+
+/// Rows and columns of one cooperative matrix.
+const SIDE: u32 = 16;
+
+/// Vectors of eight from one row of the A tile in shared memory to the next.
+fn a_pitch(s: &Shape) -> u32 {
+    s.step / 8 + 1
+}
+
+/// Vectors of eight from one row of the B tile in shared memory to the next.
+fn b_pitch(s: &Shape) -> u32 {
+    s.tile_n / 8 + 1
+}
+
+fn matrix(elem: Elem, role: MatrixRole) -> Matrix {
+    Matrix { scope: MatrixScope::Subgroup, elem, rows: SIDE, cols: SIDE, role }
+}
+
+/// The kernel: buffers a (m × k), b (k × n), c (m × n) of `elem`, then m, n, k as I32; m, n and k multiples of the shape's
+/// tile and step.
+pub fn matmul(elem: Elem, shape: Shape) -> Result<Kernel> {
+    let s = shape;
+    Kernel::build("matmul_cooperative", [s.invocations(), 1, 1], |k| {
+        let tiles = Tiles::new(k, elem, &s);
+        let c = k.buffer("c", elem, Access::Write, 16);
+        let (m, n, depth) = (k.arg_i32("m"), k.arg_i32("n"), k.arg_i32("k"));
+        let (tile_row, tile_col) = tile_of(k, m / s.tile_m as i32, n / s.tile_n as i32, s.band);
+        let (row0, col0) = (tile_row * s.tile_m as i32, tile_col * s.tile_n as i32);
+        let origin = (row0, col0);
+        let (sub_row, sub_col) = subgroup_place(k, &s);
+
+        let per_side = (s.sub_m / SIDE, s.sub_n / SIDE);
+        let zero = k.matrix_fill(matrix(Elem::F32, MatrixRole::Accumulator), 0.0);
+        let sums = vec![zero; (per_side.0 * per_side.1) as usize];
+        let last = depth - s.step as i32;
+        let start = (tiles.read(origin, (n, depth), k.i32(0)), sums, k.i32(0));
+        let (_, sums, _) = k.for_(0, depth, s.step as i32, start, |at, (vectors, sums, stage)| {
+            if s.stages == 1 {
+                k.barrier();
+            }
+            tiles.write(&vectors, stage);
+            k.barrier();
+            // The last step reads its own tile once more instead of branching.
+            let vectors = tiles.read(origin, (n, depth), (at + s.step).min(last));
+            let sums = tiles.multiply((sub_row, sub_col), stage, sums);
+            let next = if s.stages == 1 { stage } else { 1 - stage };
+            (vectors, sums, next)
+        });
+        write_results(k, &s, elem, &sums, |row, col, values| {
+            c.store_wide((row0 + sub_row + row) * n + col0 + sub_col + col, values);
+        });
+    })
+}
+
+/// First row and column, inside the tile, of this subgroup's results.
+fn subgroup_place<'k>(k: &'k Builder, s: &Shape) -> (Val<'k>, Val<'k>) {
+    let subgroup = k.subgroup_id();
+    let across = s.tile_n / s.sub_n;
+    (subgroup.div_u(across) * s.sub_m, subgroup.rem_u(across) * s.sub_n)
+}
+
+/// The tiles of A and B in shared memory.
+struct Tiles<'k> {
+    k: &'k Builder,
+    elem: Elem,
+    s: Shape,
+    from_a: Buffer<'k>,
+    from_b: Buffer<'k>,
+    a: SharedArray<'k>,
+    b: SharedArray<'k>,
+}
+
+impl<'k> Tiles<'k> {
+    fn new(k: &'k Builder, elem: Elem, s: &Shape) -> Tiles<'k> {
+        let from_a = k.buffer("a", elem, Access::Read, 16).view(Elem::U32);
+        let from_b = k.buffer("b", elem, Access::Read, 16).view(Elem::U32);
+        let a = k.shared_vectors("a_tile", Elem::U32, 4, s.stages * s.tile_m * a_pitch(s));
+        let b = k.shared_vectors("b_tile", Elem::U32, 4, s.stages * s.step * b_pitch(s));
+        Tiles { k, elem, s: *s, from_a, from_b, a, b }
+    }
+
+    /// The step's share of this invocation, in vectors of eight elements: first of A, then of B.
+    fn read(&self, origin: (Val<'k>, Val<'k>), (n, depth): (Val<'k>, Val<'k>), at: Val<'k>) -> Vec<Val<'k>> {
+        let s = &self.s;
+        let of_a = self.spread(s.tile_m, s.step / 8).into_iter().map(|(row, vector)| {
+            let word = ((origin.0 + row) * depth + at).shr_u(1) + vector * 4;
+            self.from_a.load_wide(word, 4)
+        });
+        let of_b = self.spread(s.step, s.tile_n / 8).into_iter().map(|(row, vector)| {
+            let word = ((at + row) * n + origin.1).shr_u(1) + vector * 4;
+            self.from_b.load_wide(word, 4)
+        });
+        of_a.chain(of_b).map(|words| self.k.vector(&words)).collect()
+    }
+
+    /// Which rows and vectors of a `rows × vectors` tile this invocation moves.
+    fn spread(&self, rows: u32, vectors: u32) -> Vec<(Val<'k>, Val<'k>)> {
+        let (id, invocations) = (self.k.local_index(), self.s.invocations());
+        let places = (0..rows * vectors / invocations).map(|j| id + j * invocations);
+        places.map(|at| (at.div_u(vectors), at.rem_u(vectors))).collect()
+    }
+
+    fn bases(&self, stage: Val<'k>) -> (Val<'k>, Val<'k>) {
+        let s = &self.s;
+        if s.stages == 1 {
+            return (self.k.i32(0), self.k.i32(0));
+        }
+        (stage * (s.tile_m * a_pitch(s)), stage * (s.step * b_pitch(s)))
+    }
+
+    /// Puts what `read` read into shared memory.
+    fn write(&self, vectors: &[Val<'k>], stage: Val<'k>) {
+        let s = &self.s;
+        let (a_base, b_base) = self.bases(stage);
+        let to_a = self
+            .spread(s.tile_m, s.step / 8)
+            .into_iter()
+            .map(|(row, vector)| (self.a, a_base + row * a_pitch(s) + vector));
+        let to_b = self
+            .spread(s.step, s.tile_n / 8)
+            .into_iter()
+            .map(|(row, vector)| (self.b, b_base + row * b_pitch(s) + vector));
+        for ((array, place), &vector) in to_a.chain(to_b).zip(vectors) {
+            array.store(place, vector);
+        }
+    }
+
+    /// Adds the product of the tiles to this subgroup's sums.
+    fn multiply(&self, place: (Val<'k>, Val<'k>), stage: Val<'k>, mut sums: Vec<Val<'k>>) -> Vec<Val<'k>> {
+        let s = &self.s;
+        let (a_base, b_base) = self.bases(stage);
+        let (down, across) = (s.sub_m / SIDE, s.sub_n / SIDE);
+        let load = |array: SharedArray<'k>, role, at: Val<'k>, pitch: u32| {
+            array.load_matrix(matrix(self.elem, role), at, pitch, MatrixLayout::RowMajor, 16)
+        };
+        let a_first = a_base + place.0 * a_pitch(s);
+        let b_first = b_base + place.1.shr_u(3);
+        for inner in 0..s.step / SIDE {
+            let left: Vec<Val> = (0..down)
+                .map(|i| load(self.a, MatrixRole::A, a_first + (i * SIDE * a_pitch(s) + inner * 2), a_pitch(s)))
+                .collect();
+            for j in 0..across {
+                let at = b_first + (inner * SIDE * b_pitch(s) + j * 2);
+                let right = load(self.b, MatrixRole::B, at, b_pitch(s));
+                for (i, &left) in left.iter().enumerate() {
+                    let sum = &mut sums[i * across as usize + j as usize];
+                    *sum = left.matrix_mul_add(right, *sum);
+                }
+            }
+        }
+        sums
+    }
+}
+
+/// Takes each result matrix through shared memory, a patch per subgroup, and hands its rows on, eight elements at a time.
+fn write_results<'k>(
+    k: &'k Builder,
+    s: &Shape,
+    elem: Elem,
+    sums: &[Val<'k>],
+    store: impl Fn(Val<'k>, Val<'k>, &[Val<'k>]),
+) {
+    let subgroups = s.invocations() / s.subgroup;
+    let patch = k.shared("results", Elem::F32, subgroups * SIDE * SIDE);
+    let base = k.subgroup_id() * (SIDE * SIDE);
+    let lane = k.lane();
+    let across = s.sub_n / SIDE;
+    let wide = 16 / elem.bytes() as u32;
+    let runs = SIDE * SIDE / wide;
+    for (at, &sum) in sums.iter().enumerate() {
+        let (i, j) = (at as u32 / across, at as u32 % across);
+        patch.store_matrix(sum, base, SIDE, MatrixLayout::RowMajor, 16);
+        k.barrier();
+        for first in (0..runs).step_by(s.subgroup as usize) {
+            let run = lane + first;
+            let (row, col) = (run.div_u(SIDE / wide), run.rem_u(SIDE / wide) * wide);
+            let values: Vec<Val> = (0..wide).map(|e| patch.load(base + row * SIDE + col + e)).collect();
+            store(row + i * SIDE, col + j * SIDE, &values);
+        }
+        k.barrier();
+    }
+}

@@ -1,0 +1,25 @@
+//! Matrix products `C = A · B` of row-major matrices.
+//!
+//! | kernel | for | how |
+//! |---|---|---|
+//! | `simt` | f32 | tiles in shared memory, 8 × 8 results per invocation, fma |
+//! | `cooperative` | f16, bf16 | subgroup-scope matrices fed from shared memory |
+//! | `workgroup` | f16, bf16 | workgroup-scope matrices fed by the tile loader |
+
+pub mod cooperative;
+pub mod simt;
+pub mod workgroup;
+
+use pumice_kernel::{Builder, Val};
+
+/// Which tile of C this workgroup makes. Tiles are numbered so that `band` rows of tiles are walked column by column: workgroups
+/// that run together then share tiles of A and B in the L2 cache.
+pub(crate) fn tile_of<'k>(k: &'k Builder, tile_rows: Val<'k>, tile_cols: Val<'k>, band: u32) -> (Val<'k>, Val<'k>) {
+    let index = k.group_index();
+    let band = k.i32(band as i32);
+    let per_band = band * tile_cols;
+    let first = index.div_u(per_band) * band;
+    let height = (tile_rows - first).min(band);
+    let inside = index.rem_u(per_band);
+    (first + inside.rem_u(height), inside.div_u(height))
+}
