@@ -19,6 +19,8 @@
 pub mod arguments;
 pub mod build;
 pub mod error;
+pub mod eval;
+pub mod interpret;
 pub mod ir;
 mod operands;
 pub mod print;
