@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::device::Device;
+
 /// A snapshot of a device's counters since it was opened or since they were last reset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -31,6 +33,18 @@ pub struct Statistics {
     pub bytes_uploaded: u64,
     /// Bytes that came from the device to the host.
     pub bytes_downloaded: u64,
+}
+
+impl Device {
+    /// What was done on this device since it was opened or since the last reset.
+    pub fn stats(&self) -> Statistics {
+        self.counters().snapshot()
+    }
+
+    /// Starts counting anew.
+    pub fn reset_stats(&self) {
+        self.counters().reset();
+    }
 }
 
 impl Statistics {

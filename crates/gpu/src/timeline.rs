@@ -13,7 +13,7 @@ use ash::vk;
 
 use crate::calls::{Calls, Health};
 use crate::checker::{Command, CommandLog, Submission};
-use crate::encoder::Held;
+use crate::recording::Held;
 use crate::error::{Error, Result};
 use crate::stats::Counters;
 use crate::watchdog::{Patience, Watchdog};
@@ -40,7 +40,8 @@ struct Queue {
 
 struct Holding {
     value: u64,
-    held: Held,
+    /// Only there to be dropped.
+    _held: Held,
 }
 
 /// Command buffers that go to the queue together, with what they need and what they are called.
@@ -98,7 +99,7 @@ impl Timeline {
         let outcome = unsafe { self.calls.queue_submit(queue.raw, &[submit], vk::Fence::null()) };
         if let Err(error) = outcome {
             // Earlier submissions may need some of it.
-            lock(&self.held).push_back(Holding { value: queue.last, held: batch.held });
+            lock(&self.held).push_back(Holding { value: queue.last, _held: batch.held });
             return Err(self.report(error));
         }
         self.counters.submits.add(1);
@@ -108,14 +109,14 @@ impl Timeline {
         if let Some(logged) = batch.log {
             logged.log.push(Submission { value, stream: logged.stream, commands: logged.commands });
         }
-        lock(&self.held).push_back(Holding { value, held: batch.held });
+        lock(&self.held).push_back(Holding { value, _held: batch.held });
         Ok(value)
     }
 
     /// Holds things until everything submitted so far is done.
     pub(crate) fn hold(&self, held: Held) {
         let queue = lock(&self.queue);
-        lock(&self.held).push_back(Holding { value: queue.last, held });
+        lock(&self.held).push_back(Holding { value: queue.last, _held: held });
     }
 
     /// The highest value reached, as the device says now.

@@ -64,11 +64,6 @@ impl Watchdog {
         }
     }
 
-    /// Whether the device has failed.
-    pub(crate) fn has_failed(&self) -> bool {
-        self.failure.get().is_some()
-    }
-
     /// Passes an error on. A fatal one gets the names of the kernels not known to be done and ends the device.
     pub(crate) fn report(&self, error: Error, completed: u64) -> Error {
         let named = match error {
@@ -146,7 +141,6 @@ mod tests {
         let watchdog = Watchdog::new(Duration::from_secs(1));
         assert!(watchdog.check().is_ok());
         watchdog.report(timeout(), 0);
-        assert!(watchdog.has_failed());
         assert!(matches!(watchdog.check(), Err(Error::Timeout { during: "synchronize", .. })));
         let lost = Error::DeviceLost { during: "vkQueueSubmit2", last_kernels: vec![] };
         assert!(matches!(watchdog.report(lost, 0), Error::Timeout { .. }));
