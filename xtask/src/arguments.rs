@@ -54,9 +54,7 @@ pub fn parse(arguments: &[String]) -> Result<Task, String> {
         "setup" => without_arguments(task, rest, Task::Setup),
         "tidy" => without_arguments(task, rest, Task::Tidy),
         _ if is_help(task) || task == "help" => Ok(Task::Help),
-        _ => Err(format!(
-            "[xtask] the task must be one of test, check, tidy, setup but is {task}."
-        )),
+        _ => Err(format!("[xtask] the task must be one of test, check, tidy, setup but is {task}.")),
     }
 }
 
@@ -67,9 +65,7 @@ fn is_help(argument: &str) -> bool {
 fn without_arguments(name: &str, rest: &[String], task: Task) -> Result<Task, String> {
     match rest.first() {
         None => Ok(task),
-        Some(argument) => Err(format!(
-            "[xtask] {name} must have no arguments but has {argument}."
-        )),
+        Some(argument) => Err(format!("[xtask] {name} must have no arguments but has {argument}.")),
     }
 }
 
@@ -80,9 +76,7 @@ fn parse_tests(arguments: &[String]) -> Result<Tests, String> {
             "--slow" => tests.slow = true,
             "--no-vulkan" => tests.no_vulkan = true,
             option if option.starts_with('-') => {
-                return Err(format!(
-                    "[xtask] an option must be --slow or --no-vulkan but is {option}."
-                ));
+                return Err(format!("[xtask] an option must be --slow or --no-vulkan but is {option}."));
             }
             filter => tests.filters.push(filter.to_string()),
         }
@@ -95,12 +89,7 @@ mod tests {
     use super::*;
 
     fn parsed(line: &str) -> Result<Task, String> {
-        parse(
-            &line
-                .split_whitespace()
-                .map(String::from)
-                .collect::<Vec<_>>(),
-        )
+        parse(&line.split_whitespace().map(String::from).collect::<Vec<_>>())
     }
 
     #[test]
@@ -112,15 +101,8 @@ mod tests {
 
     #[test]
     fn options_and_filters_of_test_are_kept() {
-        let expected = Tests {
-            slow: true,
-            no_vulkan: true,
-            filters: vec!["emit".into(), "hazard".into()],
-        };
-        assert_eq!(
-            parsed("test --slow emit --no-vulkan hazard"),
-            Ok(Task::Test(expected))
-        );
+        let expected = Tests { slow: true, no_vulkan: true, filters: vec!["emit".into(), "hazard".into()] };
+        assert_eq!(parsed("test --slow emit --no-vulkan hazard"), Ok(Task::Test(expected)));
     }
 
     #[test]
@@ -129,10 +111,7 @@ mod tests {
         assert_eq!(parsed("tets"), Err(unknown.into()));
         let option = "[xtask] an option must be --slow or --no-vulkan but is --fast.";
         assert_eq!(parsed("test --fast"), Err(option.into()));
-        assert_eq!(
-            parsed("tidy src"),
-            Err("[xtask] tidy must have no arguments but has src.".into())
-        );
+        assert_eq!(parsed("tidy src"), Err("[xtask] tidy must have no arguments but has src.".into()));
     }
 
     #[test]

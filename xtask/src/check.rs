@@ -15,14 +15,7 @@ pub fn formatting() -> Result<(), String> {
 /// Checks that clippy and rustc have nothing to say.
 pub fn lints() -> Result<(), String> {
     require("clippy", "clippy")?;
-    let all = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ];
+    let all = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     run(cargo(&all)).map_err(|_| "[check] clippy must have nothing to say but does.".to_string())
 }
 
@@ -30,17 +23,11 @@ fn require(subcommand: &str, component: &str) -> Result<(), String> {
     if succeeds(cargo(&[subcommand, "--version"])) {
         return Ok(());
     }
-    Err(format!(
-        "[check] {component} must be installed but is not: run rustup component add {component}."
-    ))
+    Err(format!("[check] {component} must be installed but is not: run rustup component add {component}."))
 }
 
 fn succeeds(mut command: Command) -> bool {
-    command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
 #[cfg(test)]
@@ -49,11 +36,7 @@ mod tests {
 
     #[test]
     fn a_missing_component_is_named_with_the_command_that_installs_it() {
-        let error =
-            require("no-such-subcommand", "clippy").expect_err("there is no such subcommand");
-        assert_eq!(
-            error,
-            "[check] clippy must be installed but is not: run rustup component add clippy."
-        );
+        let error = require("no-such-subcommand", "clippy").expect_err("there is no such subcommand");
+        assert_eq!(error, "[check] clippy must be installed but is not: run rustup component add clippy.");
     }
 }

@@ -8,29 +8,19 @@ use std::time::{Duration, Instant};
 
 /// Runs a command whose output is the user's to read; an error names the command.
 pub fn run(mut command: Command) -> Result<(), String> {
-    let status = command
-        .status()
-        .map_err(|error| cannot_start(&command, &error))?;
+    let status = command.status().map_err(|error| cannot_start(&command, &error))?;
     if status.success() {
         Ok(())
     } else {
-        Err(format!(
-            "[xtask] {} must succeed but ended with {status}.",
-            line(&command)
-        ))
+        Err(format!("[xtask] {} must succeed but ended with {status}.", line(&command)))
     }
 }
 
 /// Runs a command whose output matters only when it fails; shows `what` and the seconds meanwhile.
 pub fn run_quietly(what: &str, mut command: Command) -> Result<(), String> {
     let started = Instant::now();
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command
-        .spawn()
-        .map_err(|error| cannot_start(&command, &error))?;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| cannot_start(&command, &error))?;
     let output = collect(&mut child);
     let interactive = std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
     if !interactive {
@@ -46,37 +36,22 @@ pub fn run_quietly(what: &str, mut command: Command) -> Result<(), String> {
     if interactive {
         eprint!("\r\x1b[K");
     }
-    let status = child
-        .wait()
-        .map_err(|error| cannot_start(&command, &error))?;
+    let status = child.wait().map_err(|error| cannot_start(&command, &error))?;
     if status.success() {
-        eprintln!(
-            "setup: {what}: done in {:.1} s",
-            started.elapsed().as_secs_f32()
-        );
+        eprintln!("setup: {what}: done in {:.1} s", started.elapsed().as_secs_f32());
         return Ok(());
     }
-    Err(format!(
-        "{}\n[xtask] {} must succeed but ended with {status}.",
-        tail(&text, 20),
-        line(&command)
-    ))
+    Err(format!("{}\n[xtask] {} must succeed but ended with {status}.", tail(&text, 20), line(&command)))
 }
 
 /// The command as a person would type it.
 pub fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    words
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
 fn cannot_start(command: &Command, error: &std::io::Error) -> String {
-    format!(
-        "[xtask] {} must be there to run but: {error}.",
-        command.get_program().to_string_lossy()
-    )
+    format!("[xtask] {} must be there to run but: {error}.", command.get_program().to_string_lossy())
 }
 
 /// Reads both streams of a child to their ends on threads of their own; the text arrives when both have closed.
@@ -87,10 +62,7 @@ fn collect(child: &mut Child) -> mpsc::Receiver<String> {
     thread::spawn(move || {
         let errors = thread::spawn(move || {
             let mut bytes = Vec::new();
-            stderr
-                .read_to_end(&mut bytes)
-                .map(|_| bytes)
-                .unwrap_or_default()
+            stderr.read_to_end(&mut bytes).map(|_| bytes).unwrap_or_default()
         });
         let mut bytes = Vec::new();
         let read = stdout.read_to_end(&mut bytes);
@@ -127,12 +99,9 @@ mod tests {
 
     #[test]
     fn a_quiet_failure_shows_the_last_lines_of_both_streams() {
-        let error = run_quietly("failing", shell("echo out; echo err >&2; exit 3"))
-            .expect_err("the shell exits with 3");
-        assert!(
-            error.contains("out") && error.contains("err") && error.contains("exit status: 3"),
-            "{error}"
-        );
+        let error =
+            run_quietly("failing", shell("echo out; echo err >&2; exit 3")).expect_err("the shell exits with 3");
+        assert!(error.contains("out") && error.contains("err") && error.contains("exit status: 3"), "{error}");
     }
 
     #[test]
@@ -142,12 +111,8 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_there_is_named() {
-        let error =
-            run(Command::new("pumice-no-such-program")).expect_err("there is no such program");
-        assert!(
-            error.starts_with("[xtask] pumice-no-such-program must be there to run but:"),
-            "{error}"
-        );
+        let error = run(Command::new("pumice-no-such-program")).expect_err("there is no such program");
+        assert!(error.starts_with("[xtask] pumice-no-such-program must be there to run but:"), "{error}");
     }
 
     #[test]

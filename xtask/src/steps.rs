@@ -29,11 +29,7 @@ impl Steps {
         if let Some(reason) = &failure {
             eprintln!("{reason}");
         }
-        self.taken.push(Step {
-            name,
-            took: started.elapsed(),
-            failure,
-        });
+        self.taken.push(Step { name, took: started.elapsed(), failure });
     }
 
     /// Prints how every step went and what the tests counted; fails if a step did.
@@ -43,10 +39,7 @@ impl Steps {
         if failed.is_empty() {
             return Ok(());
         }
-        Err(format!(
-            "[xtask] every step must succeed but these did not: {}.",
-            failed.join(", ")
-        ))
+        Err(format!("[xtask] every step must succeed but these did not: {}.", failed.join(", ")))
     }
 
     fn failed(&self) -> impl Iterator<Item = &Step> {
@@ -56,28 +49,13 @@ impl Steps {
     fn summary(&self, counts: Counts) -> String {
         let mut text = String::from("── summary\n");
         for step in &self.taken {
-            let outcome = if step.failure.is_some() {
-                "FAILED"
-            } else {
-                "ok"
-            };
-            text.push_str(&format!(
-                "{:<12} {outcome:<6} {:>7.1} s\n",
-                step.name,
-                step.took.as_secs_f32()
-            ));
+            let outcome = if step.failure.is_some() { "FAILED" } else { "ok" };
+            text.push_str(&format!("{:<12} {outcome:<6} {:>7.1} s\n", step.name, step.took.as_secs_f32()));
         }
         for step in self.failed() {
-            text.push_str(&format!(
-                "{}\n",
-                step.failure.as_deref().unwrap_or_default()
-            ));
+            text.push_str(&format!("{}\n", step.failure.as_deref().unwrap_or_default()));
         }
-        let Counts {
-            passed,
-            failed,
-            ignored,
-        } = counts;
+        let Counts { passed, failed, ignored } = counts;
         text + &format!("{passed} passed, {failed} failed, {ignored} skipped")
     }
 }
@@ -86,11 +64,7 @@ impl Steps {
 mod tests {
     use super::*;
 
-    const COUNTS: Counts = Counts {
-        passed: 3,
-        failed: 1,
-        ignored: 2,
-    };
+    const COUNTS: Counts = Counts { passed: 3, failed: 1, ignored: 2 };
 
     #[test]
     fn a_failed_step_fails_the_run_but_not_the_steps_after_it() {
@@ -113,10 +87,7 @@ mod tests {
         let summary = steps.summary(COUNTS);
         assert!(summary.contains("tidy         FAILED"), "{summary}");
         assert!(summary.contains("[tidy] reason."), "{summary}");
-        assert_eq!(
-            summary.lines().last(),
-            Some("3 passed, 1 failed, 2 skipped")
-        );
+        assert_eq!(summary.lines().last(), Some("3 passed, 1 failed, 2 skipped"));
     }
 
     #[test]

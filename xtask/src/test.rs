@@ -26,20 +26,14 @@ pub fn run(tests: &Tests, counts: &mut Counts) -> Result<(), String> {
         .spawn()
         .map_err(|error| format!("[test] cargo must be there to run but: {error}."))?;
     for line in BufReader::new(child.stdout.take().expect("stdout is piped")).split(b'\n') {
-        let line =
-            line.map_err(|error| format!("[test] cargo's output must be readable but: {error}."))?;
+        let line = line.map_err(|error| format!("[test] cargo's output must be readable but: {error}."))?;
         let line = String::from_utf8_lossy(&line);
         println!("{line}");
         counts.add(&line);
     }
-    let status = child
-        .wait()
-        .map_err(|error| format!("[test] cargo must end but: {error}."))?;
+    let status = child.wait().map_err(|error| format!("[test] cargo must end but: {error}."))?;
     match (status.success(), counts.passed) {
-        (false, _) => Err(format!(
-            "[test] every test must pass but {} failed ({status}).",
-            counts.failed
-        )),
+        (false, _) => Err(format!("[test] every test must pass but {} failed ({status}).", counts.failed)),
         (true, 0) => Err("[test] at least one test must run but none did.".into()),
         (true, _) => Ok(()),
     }
@@ -103,10 +97,7 @@ mod tests {
     }
 
     fn arguments(command: &Command) -> Vec<String> {
-        command
-            .get_args()
-            .map(|argument| argument.to_string_lossy().into_owned())
-            .collect()
+        command.get_args().map(|argument| argument.to_string_lossy().into_owned()).collect()
     }
 
     #[test]
@@ -115,35 +106,19 @@ mod tests {
         counts.add("test result: ok. 20 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.00s");
         counts.add("test result: FAILED. 4 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.5s");
         counts.add("test emit::tests::a_sum ... ok");
-        assert_eq!(
-            counts,
-            Counts {
-                passed: 24,
-                failed: 2,
-                ignored: 1
-            }
-        );
+        assert_eq!(counts, Counts { passed: 24, failed: 2, ignored: 1 });
     }
 
     #[test]
     fn a_vulkan_device_is_required_unless_declined() {
-        assert_eq!(
-            variable(&command(&Tests::default()), "PUMICE_REQUIRE_VULKAN").as_deref(),
-            Some("1")
-        );
-        let declined = Tests {
-            no_vulkan: true,
-            ..Tests::default()
-        };
+        assert_eq!(variable(&command(&Tests::default()), "PUMICE_REQUIRE_VULKAN").as_deref(), Some("1"));
+        let declined = Tests { no_vulkan: true, ..Tests::default() };
         assert_eq!(variable(&command(&declined), "PUMICE_REQUIRE_VULKAN"), None);
     }
 
     #[test]
     fn slow_tests_run_when_asked_for() {
-        let slow = command(&Tests {
-            slow: true,
-            ..Tests::default()
-        });
+        let slow = command(&Tests { slow: true, ..Tests::default() });
         assert_eq!(variable(&slow, "PUMICE_SLOW").as_deref(), Some("1"));
         assert!(arguments(&slow).contains(&"--include-ignored".to_string()));
         assert!(!arguments(&command(&Tests::default())).contains(&"--include-ignored".to_string()));
@@ -151,10 +126,7 @@ mod tests {
 
     #[test]
     fn filters_come_last() {
-        let tests = Tests {
-            filters: vec!["emit".into(), "hazard".into()],
-            ..Tests::default()
-        };
+        let tests = Tests { filters: vec!["emit".into(), "hazard".into()], ..Tests::default() };
         assert!(arguments(&command(&tests)).ends_with(&["emit".to_string(), "hazard".to_string()]));
     }
 }

@@ -8,10 +8,7 @@ pub fn root() -> PathBuf {
     // Cargo tells at run time; the path at build time serves when the binary is run by hand.
     let manifest = std::env::var("CARGO_MANIFEST_DIR");
     let manifest = manifest.unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_string());
-    Path::new(&manifest)
-        .parent()
-        .expect("xtask is a folder of the workspace")
-        .to_path_buf()
+    Path::new(&manifest).parent().expect("xtask is a folder of the workspace").to_path_buf()
 }
 
 /// The folder builds go to.
@@ -34,8 +31,7 @@ mod tests {
 
     #[test]
     fn the_root_holds_the_workspace() {
-        let manifest =
-            std::fs::read_to_string(root().join("Cargo.toml")).expect("the root has a manifest");
+        let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("the root has a manifest");
         assert!(manifest.contains("[workspace]"));
     }
 }

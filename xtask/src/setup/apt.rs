@@ -24,10 +24,7 @@ impl Apt {
         if output_of("sudo", &["-n", "true"]).is_some() {
             return Ok(Apt { sudo: true });
         }
-        Err(
-            "[setup] installing needs root, or sudo without a password, but neither is there."
-                .into(),
-        )
+        Err("[setup] installing needs root, or sudo without a password, but neither is there.".into())
     }
 
     /// Fetches the package lists.
@@ -61,21 +58,13 @@ impl Apt {
             arguments.extend(["-t", suite]);
         }
         arguments.extend(packages);
-        run_quietly(
-            &format!("installing {}", packages.join(", ")),
-            self.apt_get(&arguments),
-        )
+        run_quietly(&format!("installing {}", packages.join(", ")), self.apt_get(&arguments))
     }
 
     fn apt_get(&self, arguments: &[&str]) -> Command {
         let mut command = self.privileged("env");
         // Another apt may be at work on a fresh machine: wait for it instead of failing.
-        command.args([
-            "DEBIAN_FRONTEND=noninteractive",
-            "apt-get",
-            "-o",
-            "DPkg::Lock::Timeout=300",
-        ]);
+        command.args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=300"]);
         command.args(["-o", "Acquire::Retries=3"]).args(arguments);
         command
     }
@@ -90,28 +79,15 @@ impl Apt {
     }
 
     fn write(&self, path: &str, text: &str) -> Result<(), String> {
-        let failed =
-            |error: std::io::Error| format!("[setup] {path} must be writable but: {error}.");
+        let failed = |error: std::io::Error| format!("[setup] {path} must be writable but: {error}.");
         let mut tee = self.privileged("tee");
-        let mut child = tee
-            .arg(path)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .map_err(failed)?;
-        child
-            .stdin
-            .take()
-            .expect("stdin is piped")
-            .write_all(text.as_bytes())
-            .map_err(failed)?;
+        let mut child = tee.arg(path).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().map_err(failed)?;
+        child.stdin.take().expect("stdin is piped").write_all(text.as_bytes()).map_err(failed)?;
         let status = child.wait().map_err(failed)?;
         if status.success() {
             Ok(())
         } else {
-            Err(format!(
-                "[setup] {path} must be writable but tee ended with {status}."
-            ))
+            Err(format!("[setup] {path} must be writable but tee ended with {status}."))
         }
     }
 }
@@ -132,29 +108,17 @@ fn codename() -> Result<String, String> {
 
 /// What a program prints, `None` when it cannot be run or fails.
 pub fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .ok()?;
-    output
-        .status
-        .success()
-        .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 fn parse_candidate(policy: &str) -> Option<String> {
-    let version = policy
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("Candidate:"))?
-        .trim();
+    let version = policy.lines().find_map(|line| line.trim().strip_prefix("Candidate:"))?.trim();
     (version != "(none)").then(|| version.to_string())
 }
 
 fn parse_codename(os_release: &str) -> Option<String> {
-    let value = os_release
-        .lines()
-        .find_map(|line| line.strip_prefix("VERSION_CODENAME="))?;
+    let value = os_release.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME="))?;
     let codename = value.trim().trim_matches('"');
     (!codename.is_empty()).then(|| codename.to_string())
 }
@@ -171,23 +135,14 @@ mod tests {
 
     #[test]
     fn a_package_without_candidate_has_no_version() {
-        assert_eq!(
-            parse_candidate("x:\n  Installed: (none)\n  Candidate: (none)\n"),
-            None
-        );
+        assert_eq!(parse_candidate("x:\n  Installed: (none)\n  Candidate: (none)\n"), None);
         assert_eq!(parse_candidate(""), None);
     }
 
     #[test]
     fn the_codename_is_read_with_or_without_quotes() {
-        assert_eq!(
-            parse_codename("ID=debian\nVERSION_CODENAME=bookworm\n").as_deref(),
-            Some("bookworm")
-        );
-        assert_eq!(
-            parse_codename("VERSION_CODENAME=\"noble\"\n").as_deref(),
-            Some("noble")
-        );
+        assert_eq!(parse_codename("ID=debian\nVERSION_CODENAME=bookworm\n").as_deref(), Some("bookworm"));
+        assert_eq!(parse_codename("VERSION_CODENAME=\"noble\"\n").as_deref(), Some("noble"));
         assert_eq!(parse_codename("VERSION_CODENAME=\n"), None);
     }
 }

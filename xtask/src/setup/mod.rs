@@ -39,10 +39,7 @@ fn install_packages() -> Result<(), String> {
         return Ok(());
     }
     let still = missing.join(", ");
-    Err(format!(
-        "[setup] apt must offer everything the tests need but {still} is missing.\n{}",
-        by_hand()
-    ))
+    Err(format!("[setup] apt must offer everything the tests need but {still} is missing.\n{}", by_hand()))
 }
 
 fn install() -> Result<(), String> {
@@ -71,11 +68,7 @@ fn without_apt() -> Result<(), String> {
         println!("setup: a Vulkan driver, validation layers and spirv-val are there.");
         return Ok(());
     }
-    Err(format!(
-        "[setup] apt-get must be there to install {} but is not.\n{}",
-        missing.join(", "),
-        by_hand()
-    ))
+    Err(format!("[setup] apt-get must be there to install {} but is not.\n{}", missing.join(", "), by_hand()))
 }
 
 fn by_hand() -> String {
@@ -83,18 +76,12 @@ fn by_hand() -> String {
     for (name, purpose) in packages::NEEDED {
         text.push_str(&format!("\n  {name:<24} {purpose}"));
     }
-    text.push_str(&format!(
-        "\nMesa must be {} or newer.",
-        packages::OLDEST_MESA
-    ));
+    text.push_str(&format!("\nMesa must be {} or newer.", packages::OLDEST_MESA));
     text
 }
 
 fn describe(installed: &[packages::Installed]) -> String {
-    let parts: Vec<String> = installed
-        .iter()
-        .map(|package| format!("{} {}", package.name, package.version))
-        .collect();
+    let parts: Vec<String> = installed.iter().map(|package| format!("{} {}", package.name, package.version)).collect();
     parts.join(", ")
 }
 

@@ -32,10 +32,7 @@ pub fn installed() -> Vec<Installed> {
     query.args(["-W", "-f", "${Package} ${db:Status-Status} ${Version}\\n"]);
     query.args(NEEDED.map(|(name, _)| name));
     // dpkg-query exits with 1 when one of the packages is unknown, and lists the others all the same.
-    query.output().map_or_else(
-        |_| Vec::new(),
-        |output| parse_dpkg(&String::from_utf8_lossy(&output.stdout)),
-    )
+    query.output().map_or_else(|_| Vec::new(), |output| parse_dpkg(&String::from_utf8_lossy(&output.stdout)))
 }
 
 fn parse_dpkg(text: &str) -> Vec<Installed> {
@@ -43,10 +40,7 @@ fn parse_dpkg(text: &str) -> Vec<Installed> {
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         if let [name, "installed", version] = words[..] {
-            packages.push(Installed {
-                name: name.into(),
-                version: version.into(),
-            });
+            packages.push(Installed { name: name.into(), version: version.into() });
         }
     }
     packages
@@ -59,10 +53,7 @@ pub fn missing(installed: &[Installed]) -> Vec<String> {
         match installed.iter().find(|package| package.name == name) {
             None => missing.push(format!("{name} ({purpose})")),
             Some(package) if name == MESA && !is_sound_mesa(&package.version) => {
-                missing.push(format!(
-                    "{name} {OLDEST_MESA} or newer ({} is installed)",
-                    package.version
-                ));
+                missing.push(format!("{name} {OLDEST_MESA} or newer ({} is installed)", package.version));
             }
             Some(_) => {}
         }
@@ -77,41 +68,29 @@ pub fn is_sound_mesa(version: &str) -> bool {
 
 /// The first number of a Debian version, its epoch left out.
 fn major(version: &str) -> Option<u32> {
-    let upstream = version
-        .split_once(':')
-        .map_or(version, |(_, upstream)| upstream);
-    upstream
-        .split(|c: char| !c.is_ascii_digit())
-        .next()?
-        .parse()
-        .ok()
+    let upstream = version.split_once(':').map_or(version, |(_, upstream)| upstream);
+    upstream.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// Whether the Khronos validation layer can be found by the loader.
 pub fn has_validation_layers() -> bool {
     let manifest = Path::new("vulkan/explicit_layer.d/VkLayer_khronos_validation.json");
-    manifest_roots()
-        .iter()
-        .any(|root| root.join(manifest).is_file())
+    manifest_roots().iter().any(|root| root.join(manifest).is_file())
 }
 
 /// Whether any Vulkan driver is registered with the loader.
 pub fn has_vulkan_driver() -> bool {
-    if std::env::var_os("VK_DRIVER_FILES").is_some()
-        || std::env::var_os("VK_ICD_FILENAMES").is_some()
-    {
+    if std::env::var_os("VK_DRIVER_FILES").is_some() || std::env::var_os("VK_ICD_FILENAMES").is_some() {
         return true;
     }
-    let has_entries = |root: &PathBuf| {
-        std::fs::read_dir(root.join("vulkan/icd.d")).is_ok_and(|mut folder| folder.next().is_some())
-    };
+    let has_entries =
+        |root: &PathBuf| std::fs::read_dir(root.join("vulkan/icd.d")).is_ok_and(|mut folder| folder.next().is_some());
     manifest_roots().iter().any(has_entries)
 }
 
 fn manifest_roots() -> Vec<PathBuf> {
-    let mut roots: Vec<PathBuf> = ["/etc", "/usr/local/etc", "/usr/share", "/usr/local/share"]
-        .map(PathBuf::from)
-        .into();
+    let mut roots: Vec<PathBuf> =
+        ["/etc", "/usr/local/etc", "/usr/share", "/usr/local/share"].map(PathBuf::from).into();
     if let Some(home) = std::env::var_os("HOME") {
         roots.push(Path::new(&home).join(".local/share"));
     }
@@ -130,39 +109,26 @@ mod tests {
 
     fn all_with_mesa(version: &str) -> Vec<Installed> {
         let of = |name: &str| if name == MESA { version } else { "1.3.239.0-1" };
-        NEEDED
-            .map(|(name, _)| Installed {
-                name: name.into(),
-                version: of(name).into(),
-            })
-            .into()
+        NEEDED.map(|(name, _)| Installed { name: name.into(), version: of(name).into() }).into()
     }
 
     #[test]
     fn only_fully_installed_packages_count() {
-        let text = "libvulkan1 installed 1.3.239.0-1\nspirv-tools config-files 2023.1-1\nmesa-vulkan-drivers not-installed \n";
-        let expected = vec![Installed {
-            name: "libvulkan1".into(),
-            version: "1.3.239.0-1".into(),
-        }];
+        let text =
+            "libvulkan1 installed 1.3.239.0-1\nspirv-tools config-files 2023.1-1\nmesa-vulkan-drivers not-installed \n";
+        let expected = vec![Installed { name: "libvulkan1".into(), version: "1.3.239.0-1".into() }];
         assert_eq!(parse_dpkg(text), expected);
     }
 
     #[test]
     fn a_new_mesa_and_the_rest_leave_nothing_missing() {
-        assert_eq!(
-            missing(&all_with_mesa("25.0.7-2~bpo12+1")),
-            Vec::<String>::new()
-        );
+        assert_eq!(missing(&all_with_mesa("25.0.7-2~bpo12+1")), Vec::<String>::new());
     }
 
     #[test]
     fn an_old_mesa_is_missing_and_named_with_its_version() {
         let missing = missing(&all_with_mesa("22.3.6-1+deb12u1"));
-        assert_eq!(
-            missing,
-            ["mesa-vulkan-drivers 24 or newer (22.3.6-1+deb12u1 is installed)"]
-        );
+        assert_eq!(missing, ["mesa-vulkan-drivers 24 or newer (22.3.6-1+deb12u1 is installed)"]);
     }
 
     #[test]

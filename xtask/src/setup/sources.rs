@@ -42,17 +42,10 @@ pub fn configured(apt: &Path) -> Vec<Source> {
 /// `None` when no configured source has that suite.
 pub fn entry(sources: &[Source], codename: &str, suite: &str) -> Option<String> {
     let main = sources.iter().find(|source| source.suite == codename)?;
-    let Source {
-        uri,
-        components,
-        signed_by,
-        ..
-    } = main;
+    let Source { uri, components, signed_by, .. } = main;
     let components = components.join(" ");
     let mut text = String::from("# Written by `cargo xtask setup`.\nTypes: deb\n");
-    text.push_str(&format!(
-        "URIs: {uri}\nSuites: {suite}\nComponents: {components}\n"
-    ));
+    text.push_str(&format!("URIs: {uri}\nSuites: {suite}\nComponents: {components}\n"));
     if let Some(keyring) = signed_by {
         text.push_str(&format!("Signed-By: {keyring}\n"));
     }
@@ -62,37 +55,21 @@ pub fn entry(sources: &[Source], codename: &str, suite: &str) -> Option<String> 
 /// The sources of a deb822 file: stanzas of `Field: values`, separated by empty lines.
 pub fn parse_deb822(text: &str) -> Vec<Source> {
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
-    lines
-        .split(|line| line.trim().is_empty())
-        .flat_map(parse_stanza)
-        .collect()
+    lines.split(|line| line.trim().is_empty()).flat_map(parse_stanza).collect()
 }
 
 fn parse_stanza(lines: &[&str]) -> Vec<Source> {
-    let values = |name: &str| -> Vec<String> {
-        field(lines, name)
-            .split_whitespace()
-            .map(String::from)
-            .collect()
-    };
-    if field(lines, "Enabled").trim().eq_ignore_ascii_case("no")
-        || !values("Types").iter().any(|kind| kind == "deb")
-    {
+    let values = |name: &str| -> Vec<String> { field(lines, name).split_whitespace().map(String::from).collect() };
+    if field(lines, "Enabled").trim().eq_ignore_ascii_case("no") || !values("Types").iter().any(|kind| kind == "deb") {
         return Vec::new();
     }
     // A keyring may be embedded as a block of text; only a path can be written on one line again.
-    let signed_by =
-        Some(field(lines, "Signed-By").trim().to_string()).filter(|value| value.starts_with('/'));
+    let signed_by = Some(field(lines, "Signed-By").trim().to_string()).filter(|value| value.starts_with('/'));
     let mut sources = Vec::new();
     for uri in values("URIs") {
         for suite in values("Suites") {
             let (uri, components) = (uri.clone(), values("Components"));
-            sources.push(Source {
-                uri,
-                suite,
-                components,
-                signed_by: signed_by.clone(),
-            });
+            sources.push(Source { uri, suite, components, signed_by: signed_by.clone() });
         }
     }
     sources
@@ -100,21 +77,12 @@ fn parse_stanza(lines: &[&str]) -> Vec<Source> {
 
 /// A field's text, with its continuation lines (those that start with a blank), or nothing.
 fn field(lines: &[&str], name: &str) -> String {
-    let is_start = |line: &&str| {
-        line.split_once(':')
-            .is_some_and(|(key, _)| key.eq_ignore_ascii_case(name))
-    };
+    let is_start = |line: &&str| line.split_once(':').is_some_and(|(key, _)| key.eq_ignore_ascii_case(name));
     let Some(start) = lines.iter().position(is_start) else {
         return String::new();
     };
-    let mut text = lines[start]
-        .split_once(':')
-        .map_or("", |(_, value)| value)
-        .to_string();
-    for line in lines[start + 1..]
-        .iter()
-        .take_while(|line| line.starts_with([' ', '\t']))
-    {
+    let mut text = lines[start].split_once(':').map_or("", |(_, value)| value).to_string();
+    for line in lines[start + 1..].iter().take_while(|line| line.starts_with([' ', '\t'])) {
         text.push('\n');
         text.push_str(line);
     }
@@ -136,9 +104,7 @@ fn parse_line(line: &str) -> Option<Source> {
         Some(bracketed) => bracketed.split_once(']')?,
         None => ("", rest),
     };
-    let signed_by = options
-        .split_whitespace()
-        .find_map(|option| option.strip_prefix("signed-by="));
+    let signed_by = options.split_whitespace().find_map(|option| option.strip_prefix("signed-by="));
     let mut words = rest.split_whitespace().map(String::from);
     Some(Source {
         uri: words.next()?,
@@ -192,8 +158,7 @@ Signed-By: /usr/share/keyrings/example.gpg
     #[test]
     fn disabled_and_source_only_stanzas_are_left_out() {
         let disabled = "Enabled: no\nTypes: deb\nURIs: http://example.org\nSuites: bookworm\nComponents: main\n";
-        let source_only =
-            "Types: deb-src\nURIs: http://example.org\nSuites: bookworm\nComponents: main\n";
+        let source_only = "Types: deb-src\nURIs: http://example.org\nSuites: bookworm\nComponents: main\n";
         assert_eq!(parse_deb822(disabled), Vec::new());
         assert_eq!(parse_deb822(source_only), Vec::new());
     }
@@ -201,16 +166,14 @@ Signed-By: /usr/share/keyrings/example.gpg
     #[test]
     fn values_may_continue_on_the_next_line() {
         let text = "Types: deb\nURIs: http://example.org/debian\nSuites: trixie\n trixie-updates\nComponents: main\n";
-        let suites: Vec<String> = parse_deb822(text)
-            .into_iter()
-            .map(|source| source.suite)
-            .collect();
+        let suites: Vec<String> = parse_deb822(text).into_iter().map(|source| source.suite).collect();
         assert_eq!(suites, ["trixie", "trixie-updates"]);
     }
 
     #[test]
     fn an_embedded_keyring_is_not_taken_for_a_path() {
-        let text = "Types: deb\nURIs: http://example.org\nSuites: trixie\nComponents: main\nSigned-By:\n -----BEGIN\n .\n";
+        let text =
+            "Types: deb\nURIs: http://example.org\nSuites: trixie\nComponents: main\nSigned-By:\n -----BEGIN\n .\n";
         assert_eq!(parse_deb822(text)[0].signed_by, None);
     }
 
@@ -223,41 +186,22 @@ deb [arch=amd64 signed-by=/etc/keys/a.gpg] http://example.org/extra bookworm-upd
 deb-src http://example.org/debian bookworm main
 ";
         let expected = vec![
-            source(
-                "http://example.org/debian",
-                "bookworm",
-                &["main", "contrib"],
-                None,
-            ),
-            source(
-                "http://example.org/extra",
-                "bookworm-updates",
-                &["main"],
-                Some("/etc/keys/a.gpg"),
-            ),
+            source("http://example.org/debian", "bookworm", &["main", "contrib"], None),
+            source("http://example.org/extra", "bookworm-updates", &["main"], Some("/etc/keys/a.gpg")),
         ];
         assert_eq!(parse_one_line(text), expected);
     }
 
     #[test]
     fn an_entry_comes_from_the_source_of_the_main_suite() {
-        let entry = entry(&parse_deb822(DEB822), "bookworm", "bookworm-backports")
-            .expect("the main suite is there");
+        let entry = entry(&parse_deb822(DEB822), "bookworm", "bookworm-backports").expect("the main suite is there");
         let keyring = Some("/usr/share/keyrings/example.gpg");
-        let expected = source(
-            "http://archive.example.org/debian",
-            "bookworm-backports",
-            &["main"],
-            keyring,
-        );
+        let expected = source("http://archive.example.org/debian", "bookworm-backports", &["main"], keyring);
         assert_eq!(parse_deb822(&entry), vec![expected]);
     }
 
     #[test]
     fn without_the_main_suite_there_is_no_entry() {
-        assert_eq!(
-            entry(&parse_deb822(DEB822), "trixie", "trixie-backports"),
-            None
-        );
+        assert_eq!(entry(&parse_deb822(DEB822), "trixie", "trixie-backports"), None);
     }
 }

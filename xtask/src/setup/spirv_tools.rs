@@ -33,19 +33,12 @@ pub fn run() -> Result<(), String> {
     }
     let tools = tools();
     if let Some(release) = release_of(&tools.join("bin/spirv-val")) {
-        println!(
-            "setup: spirv-val {}.{} ({}).",
-            release.0,
-            release.1,
-            tools.display()
-        );
+        println!("setup: spirv-val {}.{} ({}).", release.0, release.1, tools.display());
         return Ok(());
     }
     if !has_program("apt-get") || !has_program("dpkg-deb") {
         let (year, number) = OLDEST;
-        return Err(format!(
-            "[setup] spirv-val must be {year}.{number} or newer to know bf16 but is not."
-        ));
+        return Err(format!("[setup] spirv-val must be {year}.{number} or newer to know bf16 but is not."));
     }
     fetch(&tools)
 }
@@ -71,9 +64,7 @@ fn release_of(program: &Path) -> Option<(u32, u32)> {
 
 /// Reads a line such as `SPIRV-Tools v2025.1 unknown hash, …`.
 fn parse_release(version: &str) -> Option<(u32, u32)> {
-    let release = version
-        .split_whitespace()
-        .find_map(|word| word.strip_prefix('v'))?;
+    let release = version.split_whitespace().find_map(|word| word.strip_prefix('v'))?;
     let (year, rest) = release.split_once('.')?;
     let number = rest.split(|c: char| !c.is_ascii_digit()).next()?;
     Some((year.parse().ok()?, number.parse().ok()?))
@@ -93,60 +84,33 @@ fn fetch(tools: &Path) -> Result<(), String> {
     // What cannot be removed lies under target and does no harm.
     let _ = fs::remove_dir_all(&scratch);
     let release = moved?;
-    println!(
-        "setup: unpacked spirv-val {}.{} ({}).",
-        release.0,
-        release.1,
-        tools.display()
-    );
+    println!("setup: unpacked spirv-val {}.{} ({}).", release.0, release.1, tools.display());
     Ok(())
 }
 
 fn download(scratch: &Path) -> Result<(), String> {
-    for folder in [
-        "sources",
-        "lists/partial",
-        "cache/archives/partial",
-        "packages",
-    ] {
+    for folder in ["sources", "lists/partial", "cache/archives/partial", "packages"] {
         let folder = scratch.join(folder);
         fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
     }
     let source = scratch.join("sources/newer.sources");
     fs::write(&source, apt::entry(SUITE)?).map_err(|error| failed(&source, &error))?;
-    run_quietly(
-        "fetching the list of newer tools",
-        private_apt(scratch, &["update"]),
-    )?;
+    run_quietly("fetching the list of newer tools", private_apt(scratch, &["update"]))?;
     let mut download = private_apt(scratch, &["download"]);
-    download
-        .args(PACKAGES)
-        .current_dir(scratch.join("packages"));
+    download.args(PACKAGES).current_dir(scratch.join("packages"));
     run_quietly("fetching newer spirv-tools", download)
 }
 
 /// An apt-get that keeps its sources and lists in a folder of ours and leaves the machine's alone.
 fn private_apt(scratch: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("apt-get");
-    let folders = [
-        ("Etc::sourceparts", "sources"),
-        ("State::lists", "lists"),
-        ("Cache", "cache"),
-    ];
+    let folders = [("Etc::sourceparts", "sources"), ("State::lists", "lists"), ("Cache", "cache")];
     for (option, folder) in folders {
-        command
-            .arg("-o")
-            .arg(format!("Dir::{option}={}", scratch.join(folder).display()));
+        command.arg("-o").arg(format!("Dir::{option}={}", scratch.join(folder).display()));
     }
-    let quick = [
-        "Acquire::Languages=none",
-        "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false",
-    ];
+    let quick = ["Acquire::Languages=none", "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false"];
     // Files in our folder cannot be read by apt's own user, which it would try to become as root.
-    for option in ["Dir::Etc::sourcelist=/dev/null", "APT::Sandbox::User=root"]
-        .iter()
-        .chain(&quick)
-    {
+    for option in ["Dir::Etc::sourcelist=/dev/null", "APT::Sandbox::User=root"].iter().chain(&quick) {
         command.args(["-o", option]);
     }
     command.args(arguments);
@@ -169,8 +133,7 @@ fn unpack(scratch: &Path) -> Result<(u32, u32), String> {
     for tool in TOOLS {
         let path = tools.join("bin").join(tool);
         fs::write(&path, &script).map_err(|error| failed(&path, &error))?;
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
-            .map_err(|error| failed(&path, &error))?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).map_err(|error| failed(&path, &error))?;
     }
     release_of(&tools.join("bin/spirv-val"))
         .ok_or_else(|| "[setup] the newer spirv-val must run here but does not.".to_string())
@@ -178,18 +141,10 @@ fn unpack(scratch: &Path) -> Result<(u32, u32), String> {
 
 /// The dynamic loader among the unpacked libraries, relative to their root.
 fn find_loader(root: &Path) -> Result<PathBuf, String> {
-    for folder in entries(&root.join("usr/lib"))?
-        .into_iter()
-        .filter(|path| path.is_dir())
-    {
-        let loader = entries(&folder)?
-            .into_iter()
-            .find(|file| file_name(file).starts_with("ld-linux"));
+    for folder in entries(&root.join("usr/lib"))?.into_iter().filter(|path| path.is_dir()) {
+        let loader = entries(&folder)?.into_iter().find(|file| file_name(file).starts_with("ld-linux"));
         if let Some(loader) = loader {
-            return Ok(loader
-                .strip_prefix(root)
-                .expect("found below root")
-                .to_path_buf());
+            return Ok(loader.strip_prefix(root).expect("found below root").to_path_buf());
         }
     }
     Err("[setup] libc6 must bring a dynamic loader but has none.".into())
@@ -213,10 +168,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 fn file_name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> String {
@@ -229,14 +181,8 @@ mod tests {
 
     #[test]
     fn the_release_is_read_from_what_the_tool_says() {
-        assert_eq!(
-            parse_release("SPIRV-Tools v2023.1 unknown hash, 2023-01-17\nTargets:\n"),
-            Some((2023, 1))
-        );
-        assert_eq!(
-            parse_release("SPIRV-Tools v2026.4-rc2 v2026.4~rc2-1\n"),
-            Some((2026, 4))
-        );
+        assert_eq!(parse_release("SPIRV-Tools v2023.1 unknown hash, 2023-01-17\nTargets:\n"), Some((2023, 1)));
+        assert_eq!(parse_release("SPIRV-Tools v2026.4-rc2 v2026.4~rc2-1\n"), Some((2026, 4)));
         assert_eq!(parse_release("no such thing"), None);
     }
 
@@ -251,10 +197,7 @@ mod tests {
     #[test]
     fn a_private_apt_uses_none_of_the_machines_lists() {
         let line = crate::command::line(&private_apt(Path::new("/scratch"), &["update"]));
-        for option in [
-            "Dir::Etc::sourceparts=/scratch/sources",
-            "Dir::State::lists=/scratch/lists",
-        ] {
+        for option in ["Dir::Etc::sourceparts=/scratch/sources", "Dir::State::lists=/scratch/lists"] {
             assert!(line.contains(option), "{line}");
         }
         assert!(line.ends_with(" update"), "{line}");

@@ -9,14 +9,8 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     let map = tree.files().iter().find(|file| file.path == MAP);
     let text = map.map_or("", |file| &file.text);
     let mut findings = Vec::new();
-    for (folder, manifest) in tree
-        .manifests()
-        .filter(|(folder, _)| !text.contains(folder))
-    {
-        findings.push(manifest.finding(
-            1,
-            format!("{MAP} must name every crate but does not name {folder}."),
-        ));
+    for (folder, manifest) in tree.manifests().filter(|(folder, _)| !text.contains(folder)) {
+        findings.push(manifest.finding(1, format!("{MAP} must name every crate but does not name {folder}.")));
     }
     findings
 }
@@ -33,12 +27,7 @@ mod tests {
             ("crates/b/Cargo.toml", ""),
         ]);
         let found: Vec<String> = check(&tree).iter().map(Finding::to_string).collect();
-        assert_eq!(
-            found,
-            [
-                "crates/b/Cargo.toml:1: ARCHITECTURE.md must name every crate but does not name crates/b."
-            ]
-        );
+        assert_eq!(found, ["crates/b/Cargo.toml:1: ARCHITECTURE.md must name every crate but does not name crates/b."]);
     }
 
     #[test]

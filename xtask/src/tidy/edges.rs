@@ -18,41 +18,13 @@ const LM: &str = "pumice-lm";
 
 /// The whole graph. A new crate is drawn here and in ARCHITECTURE.md.
 const GRAPH: [Node; 7] = [
-    Node {
-        folder: "crates/kernel",
-        package: KERNEL,
-        may_use: &[],
-    },
-    Node {
-        folder: "crates/gpu",
-        package: GPU,
-        may_use: &[],
-    },
-    Node {
-        folder: "crates/array",
-        package: ARRAY,
-        may_use: &[KERNEL, GPU],
-    },
-    Node {
-        folder: "crates/lm",
-        package: LM,
-        may_use: &[ARRAY],
-    },
-    Node {
-        folder: "crates/python",
-        package: "pumice-python",
-        may_use: &[ARRAY, LM],
-    },
-    Node {
-        folder: "crates/cli",
-        package: "pumice-cli",
-        may_use: &[ARRAY, LM],
-    },
-    Node {
-        folder: "xtask",
-        package: "xtask",
-        may_use: &[],
-    },
+    Node { folder: "crates/kernel", package: KERNEL, may_use: &[] },
+    Node { folder: "crates/gpu", package: GPU, may_use: &[] },
+    Node { folder: "crates/array", package: ARRAY, may_use: &[KERNEL, GPU] },
+    Node { folder: "crates/lm", package: LM, may_use: &[ARRAY] },
+    Node { folder: "crates/python", package: "pumice-python", may_use: &[ARRAY, LM] },
+    Node { folder: "crates/cli", package: "pumice-cli", may_use: &[ARRAY, LM] },
+    Node { folder: "xtask", package: "xtask", may_use: &[] },
 ];
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
@@ -61,8 +33,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         match GRAPH.iter().find(|node| node.folder == folder) {
             Some(node) => findings.extend(check_manifest(node, manifest)),
             None => {
-                let message =
-                    format!("every crate must be drawn in the graph of edges but {folder} is not.");
+                let message = format!("every crate must be drawn in the graph of edges but {folder} is not.");
                 findings.push(manifest.finding(1, message));
             }
         }
@@ -87,9 +58,7 @@ fn check_manifest(node: &Node, manifest: &File) -> Vec<Finding> {
         if let Some(section) = line.strip_prefix('[') {
             let section = section.trim_end_matches(']');
             in_dependencies = section.ends_with("dependencies");
-            name = section
-                .split_once("dependencies.")
-                .map_or("", |(_, name)| name);
+            name = section.split_once("dependencies.").map_or("", |(_, name)| name);
         } else if !in_dependencies {
             continue;
         }
@@ -102,17 +71,12 @@ fn check_manifest(node: &Node, manifest: &File) -> Vec<Finding> {
 
 fn check_code(node: &Node, file: &File, line: usize, code: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for other in GRAPH
-        .iter()
-        .filter(|other| other.package != node.package && other.package != "xtask")
-    {
+    for other in GRAPH.iter().filter(|other| other.package != node.package && other.package != "xtask") {
         let module = other.package.replace('-', "_");
         // `pumice` is also a word of its own: only a path or an import names the crate.
         let names_crate = |column: usize| {
             let (before, after) = (&code[..column], &code[column + module.len()..]);
-            after.starts_with("::")
-                || before.trim_end().ends_with("use")
-                || before.trim_end().ends_with("crate")
+            after.starts_with("::") || before.trim_end().ends_with("use") || before.trim_end().ends_with("crate")
         };
         let used = words(code, &module).any(names_crate);
         if used && !node.may_use.contains(&other.package) {
@@ -127,11 +91,7 @@ fn is_ours(name: &str) -> bool {
 }
 
 fn refusal(node: &Node, other: &str) -> String {
-    let allowed = if node.may_use.is_empty() {
-        "none of ours".to_string()
-    } else {
-        node.may_use.join(", ")
-    };
+    let allowed = if node.may_use.is_empty() { "none of ours".to_string() } else { node.may_use.join(", ") };
     format!("{} may know {allowed} but uses {other}.", node.package)
 }
 
@@ -140,10 +100,7 @@ mod tests {
     use super::*;
 
     fn messages(path: &str, text: &str) -> Vec<String> {
-        check(&Tree::of(&[(path, text)]))
-            .iter()
-            .map(Finding::to_string)
-            .collect()
+        check(&Tree::of(&[(path, text)])).iter().map(Finding::to_string).collect()
     }
 
     #[test]
@@ -152,64 +109,32 @@ mod tests {
             "crates/kernel/Cargo.toml",
             "[package]\nname = \"x\"\n[dev-dependencies]\npumice-gpu.workspace = true\n",
         );
-        assert_eq!(
-            found,
-            [
-                "crates/kernel/Cargo.toml:4: pumice-kernel may know none of ours but uses pumice-gpu."
-            ]
-        );
+        assert_eq!(found, ["crates/kernel/Cargo.toml:4: pumice-kernel may know none of ours but uses pumice-gpu."]);
     }
 
     #[test]
     fn a_forbidden_dependency_in_a_table_of_its_own_is_found() {
-        let found = messages(
-            "crates/cli/Cargo.toml",
-            "[dependencies.pumice-gpu]\nworkspace = true\n",
-        );
-        assert_eq!(
-            found,
-            ["crates/cli/Cargo.toml:1: pumice-cli may know pumice, pumice-lm but uses pumice-gpu."]
-        );
+        let found = messages("crates/cli/Cargo.toml", "[dependencies.pumice-gpu]\nworkspace = true\n");
+        assert_eq!(found, ["crates/cli/Cargo.toml:1: pumice-cli may know pumice, pumice-lm but uses pumice-gpu."]);
     }
 
     #[test]
     fn a_forbidden_use_in_code_is_found() {
         let found = messages("crates/gpu/src/x.rs", "//! X.\nuse pumice_kernel::ir;\n");
-        assert_eq!(
-            found,
-            ["crates/gpu/src/x.rs:2: pumice-gpu may know none of ours but uses pumice-kernel."]
-        );
-        assert_eq!(
-            messages("crates/kernel/src/x.rs", "use pumice as mx;\n").len(),
-            1
-        );
+        assert_eq!(found, ["crates/gpu/src/x.rs:2: pumice-gpu may know none of ours but uses pumice-kernel."]);
+        assert_eq!(messages("crates/kernel/src/x.rs", "use pumice as mx;\n").len(), 1);
     }
 
     #[test]
     fn drawn_edges_and_the_word_itself_pass() {
         let array = "[package]\nname = \"pumice\"\n[dependencies]\npumice-kernel.workspace = true\npumice-gpu.workspace = true\n";
-        assert_eq!(
-            messages("crates/array/Cargo.toml", array),
-            Vec::<String>::new()
-        );
-        assert_eq!(
-            messages("crates/array/src/x.rs", "use pumice_gpu::Device;\n"),
-            Vec::<String>::new()
-        );
-        assert_eq!(
-            messages(
-                "crates/gpu/src/x.rs",
-                "let pumice = 1; // pumice_kernel::x\n"
-            ),
-            Vec::<String>::new()
-        );
+        assert_eq!(messages("crates/array/Cargo.toml", array), Vec::<String>::new());
+        assert_eq!(messages("crates/array/src/x.rs", "use pumice_gpu::Device;\n"), Vec::<String>::new());
+        assert_eq!(messages("crates/gpu/src/x.rs", "let pumice = 1; // pumice_kernel::x\n"), Vec::<String>::new());
     }
 
     #[test]
     fn a_crate_that_is_not_drawn_is_found() {
-        assert_eq!(
-            messages("crates/surprise/Cargo.toml", "[package]\n").len(),
-            1
-        );
+        assert_eq!(messages("crates/surprise/Cargo.toml", "[package]\n").len(), 1);
     }
 }

@@ -30,10 +30,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         for (index, line) in file.text.lines().enumerate() {
             let line = line.to_ascii_lowercase();
             for host in HOSTS.iter().filter(|host| line.contains(**host)) {
-                findings.push(file.finding(
-                    index + 1,
-                    format!("no registry host may be named but {host} is."),
-                ));
+                findings.push(file.finding(index + 1, format!("no registry host may be named but {host} is.")));
             }
         }
     }
@@ -50,22 +47,14 @@ mod tests {
             let text = format!("a\nfetch https://Mirror.{host}/x\n");
             let tree = Tree::of(&[(".ci/run", &text)]);
             let found: Vec<String> = check(&tree).iter().map(Finding::to_string).collect();
-            assert_eq!(
-                found,
-                [format!(
-                    ".ci/run:2: no registry host may be named but {host} is."
-                )]
-            );
+            assert_eq!(found, [format!(".ci/run:2: no registry host may be named but {host} is.")]);
         }
     }
 
     #[test]
     fn the_lock_file_and_example_hosts_pass() {
         let lock = format!("source = \"registry+https://{}\"\n", HOSTS[0]);
-        let tree = Tree::of(&[
-            ("Cargo.lock", &lock),
-            ("a.md", "http://example.org/debian\n"),
-        ]);
+        let tree = Tree::of(&[("Cargo.lock", &lock), ("a.md", "http://example.org/debian\n")]);
         assert_eq!(check(&tree), Vec::new());
     }
 }

@@ -11,8 +11,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     for file in tree.files() {
         for (index, line) in file.text.lines().enumerate() {
             for folder in FOLDERS.iter().filter(|folder| names_absolute(line, folder)) {
-                let message =
-                    format!("paths must be relative to the repository but {folder} is named.");
+                let message = format!("paths must be relative to the repository but {folder} is named.");
                 findings.push(file.finding(index + 1, message));
             }
         }
@@ -23,8 +22,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
 /// Whether the folder starts a path, and is not in the middle of one.
 fn names_absolute(line: &str, folder: &str) -> bool {
     let in_path = |c: char| c.is_alphanumeric() || "._-/}$~*".contains(c);
-    line.match_indices(folder)
-        .any(|(at, _)| !line[..at].chars().next_back().is_some_and(in_path))
+    line.match_indices(folder).any(|(at, _)| !line[..at].chars().next_back().is_some_and(in_path))
 }
 
 #[cfg(test)]
@@ -37,12 +35,7 @@ mod tests {
             let text = format!("cd {folder}main\n");
             let tree = Tree::of(&[("a.sh", &text)]);
             let found: Vec<String> = check(&tree).iter().map(Finding::to_string).collect();
-            assert_eq!(
-                found,
-                [format!(
-                    "a.sh:1: paths must be relative to the repository but {folder} is named."
-                )]
-            );
+            assert_eq!(found, [format!("a.sh:1: paths must be relative to the repository but {folder} is named.")]);
         }
     }
 

@@ -13,6 +13,7 @@ mod names;
 mod purity;
 mod sizes;
 mod source;
+mod test_names;
 mod tree;
 mod unfinished;
 mod unsafe_code;
@@ -43,7 +44,7 @@ impl fmt::Display for Finding {
 type Rule = fn(&Tree) -> Vec<Finding>;
 
 /// Every rule, under the name its findings carry.
-const RULES: [(&str, Rule); 12] = [
+const RULES: [(&str, Rule); 13] = [
     ("edges", edges::check),
     ("purity", purity::check),
     ("unsafe", unsafe_code::check),
@@ -51,6 +52,7 @@ const RULES: [(&str, Rule); 12] = [
     ("lints", lints::check),
     ("docs", module_docs::check),
     ("names", names::check),
+    ("tests", test_names::check),
     ("unfinished", unfinished::check),
     ("unwrap", unwraps::check),
     ("hosts", hosts::check),
@@ -68,19 +70,18 @@ pub fn run(root: &Path) -> Result<(), String> {
     println!("tidy: {}.", sizes::summary(&tree));
     match findings.len() {
         0 => Ok(()),
-        count => Err(format!(
-            "[tidy] the repository must be tidy but has {count} finding(s)."
-        )),
+        count => Err(format!("[tidy] the repository must be tidy but has {count} finding(s).")),
     }
 }
 
 fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, rule) in RULES {
-        findings.extend(rule(tree).into_iter().map(|finding| Finding {
-            message: format!("[{name}] {}", finding.message),
-            ..finding
-        }));
+        findings.extend(
+            rule(tree)
+                .into_iter()
+                .map(|finding| Finding { message: format!("[{name}] {}", finding.message), ..finding }),
+        );
     }
     findings.sort();
     findings
@@ -94,10 +95,6 @@ mod tests {
     fn findings_carry_file_line_and_rule() {
         let tree = Tree::of(&[("crates/kernel/src/utils.rs", "//! Doc.\n")]);
         let lines: Vec<String> = check(&tree).iter().map(Finding::to_string).collect();
-        assert!(
-            lines
-                .iter()
-                .any(|line| line.starts_with("crates/kernel/src/utils.rs:1: [names] "))
-        );
+        assert!(lines.iter().any(|line| line.starts_with("crates/kernel/src/utils.rs:1: [names] ")));
     }
 }

@@ -32,10 +32,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
             // Modules written inline; the others have a file that is looked at above.
             for column in words(code, "mod") {
                 let name = code[column + 3..].trim();
-                let name = name
-                    .strip_suffix('{')
-                    .map(str::trim)
-                    .filter(|name| VAGUE.contains(name));
+                let name = name.strip_suffix('{').map(str::trim).filter(|name| VAGUE.contains(name));
                 findings.extend(name.map(|name| file.finding(index + 1, refusal(name))));
             }
         }
@@ -52,43 +49,24 @@ mod tests {
     use super::*;
 
     fn messages(path: &str, text: &str) -> Vec<String> {
-        check(&Tree::of(&[(path, text)]))
-            .iter()
-            .map(Finding::to_string)
-            .collect()
+        check(&Tree::of(&[(path, text)])).iter().map(Finding::to_string).collect()
     }
 
     #[test]
     fn a_vague_file_or_folder_is_found() {
         let found = messages("crates/a/src/utils.rs", "//! X.\n");
-        assert_eq!(
-            found,
-            [
-                "crates/a/src/utils.rs:1: a module must be named after what it holds but is called utils."
-            ]
-        );
-        assert_eq!(
-            messages("crates/a/src/common/order.rs", "//! X.\n").len(),
-            1
-        );
+        assert_eq!(found, ["crates/a/src/utils.rs:1: a module must be named after what it holds but is called utils."]);
+        assert_eq!(messages("crates/a/src/common/order.rs", "//! X.\n").len(), 1);
     }
 
     #[test]
     fn a_vague_inline_module_is_found() {
         let found = messages("crates/a/src/x.rs", "//! X.\npub mod helpers {\n}\n");
-        assert_eq!(
-            found,
-            [
-                "crates/a/src/x.rs:2: a module must be named after what it holds but is called helpers."
-            ]
-        );
+        assert_eq!(found, ["crates/a/src/x.rs:2: a module must be named after what it holds but is called helpers."]);
     }
 
     #[test]
     fn names_that_only_contain_a_vague_word_pass() {
-        assert_eq!(
-            messages("crates/a/src/base_address.rs", "mod renewal {\n}\n"),
-            Vec::<String>::new()
-        );
+        assert_eq!(messages("crates/a/src/base_address.rs", "mod renewal {\n}\n"), Vec::<String>::new());
     }
 }

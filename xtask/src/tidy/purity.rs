@@ -7,15 +7,7 @@ use super::tree::Tree;
 const PURE: [&str; 1] = ["crates/kernel/src/"];
 
 /// Parts of the standard library that reach outside the program.
-const IMPURE: [&str; 7] = [
-    "std::fs",
-    "std::net",
-    "std::process",
-    "std::env",
-    "std::time",
-    "std::thread",
-    "std::io",
-];
+const IMPURE: [&str; 7] = ["std::fs", "std::net", "std::process", "std::env", "std::time", "std::thread", "std::io"];
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -25,10 +17,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         }
         for (line, code) in source.shipped_code() {
             for path in IMPURE.iter().filter(|path| code.contains(**path)) {
-                let message = format!(
-                    "{} must be pure outside tests but uses {path}.",
-                    file.crate_folder()
-                );
+                let message = format!("{} must be pure outside tests but uses {path}.", file.crate_folder());
                 findings.push(file.finding(line, message));
             }
         }
@@ -42,26 +31,15 @@ mod tests {
 
     #[test]
     fn a_clock_in_the_kernel_language_is_found() {
-        let tree = Tree::of(&[(
-            "crates/kernel/src/x.rs",
-            "//! X.\nuse std::time::Instant;\n",
-        )]);
+        let tree = Tree::of(&[("crates/kernel/src/x.rs", "//! X.\nuse std::time::Instant;\n")]);
         let found: Vec<String> = check(&tree).iter().map(Finding::to_string).collect();
-        assert_eq!(
-            found,
-            [
-                "crates/kernel/src/x.rs:2: crates/kernel must be pure outside tests but uses std::time."
-            ]
-        );
+        assert_eq!(found, ["crates/kernel/src/x.rs:2: crates/kernel must be pure outside tests but uses std::time."]);
     }
 
     #[test]
     fn tests_and_other_crates_may_reach_outside() {
         let tree = Tree::of(&[
-            (
-                "crates/kernel/src/x.rs",
-                "//! X.\n#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n",
-            ),
+            ("crates/kernel/src/x.rs", "//! X.\n#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n"),
             ("crates/kernel/tests/y.rs", "use std::process::Command;\n"),
             ("crates/gpu/src/z.rs", "use std::fs;\n"),
         ]);

@@ -16,10 +16,7 @@ const LONG_FUNCTIONS: [((&str, &str), &str); 0] = [];
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let long_files: Vec<&str> = LONG_FILES.iter().map(|(path, _)| *path).collect();
-    let long_functions: Vec<(&str, &str)> = LONG_FUNCTIONS
-        .iter()
-        .map(|(function, _)| *function)
-        .collect();
+    let long_functions: Vec<(&str, &str)> = LONG_FUNCTIONS.iter().map(|(function, _)| *function).collect();
     check_with(tree, &long_files, &long_functions)
 }
 
@@ -30,11 +27,7 @@ pub fn summary(tree: &Tree) -> String {
         files += 1;
         lines += line_count(file);
         long_files += usize::from(line_count(file) > FILE_LOOK);
-        long_functions += source
-            .functions()
-            .iter()
-            .filter(|f| f.length > FUNCTION_LOOK)
-            .count();
+        long_functions += source.functions().iter().filter(|f| f.length > FUNCTION_LOOK).count();
     }
     format!(
         "{lines} lines in {files} Rust files; worth a hard look: {long_files} files over {FILE_LOOK} lines, \
@@ -46,38 +39,17 @@ fn check_with(tree: &Tree, long_files: &[&str], long_functions: &[(&str, &str)])
     let mut findings = Vec::new();
     for (file, source) in tree.rust() {
         let excepted = long_files.contains(&&*file.path);
-        findings.extend(judge(
-            file,
-            1,
-            "the file",
-            line_count(file),
-            FILE_LIMIT,
-            excepted,
-        ));
+        findings.extend(judge(file, 1, "the file", line_count(file), FILE_LIMIT, excepted));
         for function in source.functions() {
             let excepted = long_functions.contains(&(&*file.path, &*function.name));
             let what = format!("fn {}", function.name);
-            findings.extend(judge(
-                file,
-                function.line,
-                &what,
-                function.length,
-                FUNCTION_LIMIT,
-                excepted,
-            ));
+            findings.extend(judge(file, function.line, &what, function.length, FUNCTION_LIMIT, excepted));
         }
     }
     findings
 }
 
-fn judge(
-    file: &File,
-    line: usize,
-    what: &str,
-    length: usize,
-    limit: usize,
-    excepted: bool,
-) -> Option<Finding> {
+fn judge(file: &File, line: usize, what: &str, length: usize, limit: usize, excepted: bool) -> Option<Finding> {
     if length > limit && !excepted {
         let message = format!("{what} must have at most {limit} lines but has {length}.");
         return Some(file.finding(line, message));
@@ -103,52 +75,33 @@ mod tests {
 
     fn messages(text: &str, long_files: &[&str], long_functions: &[(&str, &str)]) -> Vec<String> {
         let tree = Tree::of(&[("a/x.rs", text)]);
-        check_with(&tree, long_files, long_functions)
-            .iter()
-            .map(Finding::to_string)
-            .collect()
+        check_with(&tree, long_files, long_functions).iter().map(Finding::to_string).collect()
     }
 
     #[test]
     fn a_long_file_is_found_unless_it_is_excepted() {
         let text = "// x\n".repeat(801);
-        assert_eq!(
-            messages(&text, &[], &[]),
-            ["a/x.rs:1: the file must have at most 800 lines but has 801."]
-        );
+        assert_eq!(messages(&text, &[], &[]), ["a/x.rs:1: the file must have at most 800 lines but has 801."]);
         assert_eq!(messages(&text, &["a/x.rs"], &[]), Vec::<String>::new());
     }
 
     #[test]
     fn a_long_function_is_found_unless_it_is_excepted() {
         let text = function_of(101);
-        assert_eq!(
-            messages(&text, &[], &[]),
-            ["a/x.rs:1: fn long must have at most 100 lines but has 101."]
-        );
-        assert_eq!(
-            messages(&text, &[], &[("a/x.rs", "long")]),
-            Vec::<String>::new()
-        );
+        assert_eq!(messages(&text, &[], &[]), ["a/x.rs:1: fn long must have at most 100 lines but has 101."]);
+        assert_eq!(messages(&text, &[], &[("a/x.rs", "long")]), Vec::<String>::new());
     }
 
     #[test]
     fn an_exception_that_is_not_needed_any_more_is_found() {
         let found = messages(&function_of(100), &["a/x.rs"], &[("a/x.rs", "long")]);
         assert_eq!(found.len(), 2);
-        assert!(
-            found[0].ends_with("strike it from the exceptions."),
-            "{}",
-            found[0]
-        );
+        assert!(found[0].ends_with("strike it from the exceptions."), "{}", found[0]);
     }
 
     #[test]
     fn the_summary_counts_what_is_worth_a_look() {
-        let tree = Tree::of(&[
-            ("a/x.rs", &function_of(61)),
-            ("a/y.rs", &"// y\n".repeat(601)),
-        ]);
+        let tree = Tree::of(&[("a/x.rs", &function_of(61)), ("a/y.rs", &"// y\n".repeat(601))]);
         let expected = "662 lines in 2 Rust files; worth a hard look: 1 files over 600 lines, 1 functions over 60";
         assert_eq!(summary(&tree), expected);
     }

@@ -32,12 +32,7 @@ impl Source {
     pub fn parse(text: &str) -> Source {
         let (code, comments) = Lexer::new(text).split();
         let in_tests = vec![false; code.len()];
-        let mut source = Source {
-            code,
-            comments,
-            in_tests,
-            test_modules: Vec::new(),
-        };
+        let mut source = Source { code, comments, in_tests, test_modules: Vec::new() };
         source.mark_tests();
         source
     }
@@ -45,9 +40,7 @@ impl Source {
     /// Lines of code outside tests, with their numbers from 1.
     pub fn shipped_code(&self) -> impl Iterator<Item = (usize, &str)> {
         let lines = self.code.iter().zip(&self.in_tests).enumerate();
-        lines
-            .filter(|(_, (_, in_tests))| !**in_tests)
-            .map(|(index, (code, _))| (index + 1, &**code))
+        lines.filter(|(_, (_, in_tests))| !**in_tests).map(|(index, (code, _))| (index + 1, &**code))
     }
 
     /// The functions with bodies, in order.
@@ -55,20 +48,12 @@ impl Source {
         let mut functions = Vec::new();
         for (index, code) in self.code.iter().enumerate() {
             for column in words(code, "fn") {
-                let name: String = code[column + 2..]
-                    .trim_start()
-                    .chars()
-                    .take_while(|c| is_word(*c))
-                    .collect();
+                let name: String = code[column + 2..].trim_start().chars().take_while(|c| is_word(*c)).collect();
                 if name.is_empty() {
                     continue; // a function pointer type
                 }
                 if let Some((last, '}')) = self.item_end(index, column) {
-                    functions.push(Function {
-                        name,
-                        line: index + 1,
-                        length: last - index + 1,
-                    });
+                    functions.push(Function { name, line: index + 1, length: last - index + 1 });
                 }
             }
         }
@@ -85,8 +70,7 @@ impl Source {
             };
             self.in_tests[index..=last].fill(true);
             if end == ';' {
-                self.test_modules
-                    .extend(module_declared(&self.code[index..=last].join(" ")));
+                self.test_modules.extend(module_declared(&self.code[index..=last].join(" ")));
             }
         }
     }
@@ -115,13 +99,11 @@ impl Source {
 
 /// The columns at which `word` stands in `code` as a whole word.
 pub fn words<'a>(code: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
-    code.match_indices(word)
-        .map(|(column, _)| column)
-        .filter(move |column| {
-            let before = code[..*column].chars().next_back();
-            let after = code[column + word.len()..].chars().next();
-            !before.is_some_and(is_word) && !after.is_some_and(is_word)
-        })
+    code.match_indices(word).map(|(column, _)| column).filter(move |column| {
+        let before = code[..*column].chars().next_back();
+        let after = code[column + word.len()..].chars().next();
+        !before.is_some_and(is_word) && !after.is_some_and(is_word)
+    })
 }
 
 fn is_word(c: char) -> bool {
@@ -141,11 +123,7 @@ fn test_attribute(code: &str) -> Option<usize> {
 
 fn module_declared(item: &str) -> Option<String> {
     let column = words(item, "mod").next()?;
-    let name: String = item[column + 3..]
-        .trim_start()
-        .chars()
-        .take_while(|c| is_word(*c))
-        .collect();
+    let name: String = item[column + 3..].trim_start().chars().take_while(|c| is_word(*c)).collect();
     (!name.is_empty()).then_some(name)
 }
 
@@ -160,12 +138,7 @@ struct Lexer {
 impl Lexer {
     fn new(text: &str) -> Lexer {
         let (code, comments) = (vec![String::new()], vec![String::new()]);
-        Lexer {
-            text: text.chars().collect(),
-            at: 0,
-            code,
-            comments,
-        }
+        Lexer { text: text.chars().collect(), at: 0, code, comments }
     }
 
     fn split(mut self) -> (Vec<String>, Vec<String>) {
@@ -257,9 +230,7 @@ impl Lexer {
         // `br` and `cr` are raw as well; any other word that ends in r is a name.
         let before = self.at.checked_sub(1).map(|at| self.text[at]);
         let in_name = before.is_some_and(|c| is_word(c) && c != 'b' && c != 'c');
-        let hashes = (1..)
-            .take_while(|ahead| self.peek(*ahead) == Some('#'))
-            .count();
+        let hashes = (1..).take_while(|ahead| self.peek(*ahead) == Some('#')).count();
         !in_name && self.peek(hashes + 1) == Some('"')
     }
 
@@ -315,10 +286,7 @@ mod tests {
 
     #[test]
     fn comments_and_strings_are_not_code() {
-        assert_eq!(
-            code_of("let a = \"unsafe \\\" x\"; // unsafe\nb"),
-            "let a = ; b"
-        );
+        assert_eq!(code_of("let a = \"unsafe \\\" x\"; // unsafe\nb"), "let a = ; b");
         assert_eq!(code_of("a /* x /* y */ z */ b"), "a b");
     }
 
@@ -331,10 +299,7 @@ mod tests {
 
     #[test]
     fn lifetimes_are_code_and_characters_are_not() {
-        assert_eq!(
-            code_of("fn f<'a>(x: &'a str) { '{' }"),
-            "fn f<'a>(x: &'a str) { }"
-        );
+        assert_eq!(code_of("fn f<'a>(x: &'a str) { '{' }"), "fn f<'a>(x: &'a str) { }");
         assert_eq!(code_of("'\\'' '\\u{7f}' x"), "x");
     }
 
@@ -354,8 +319,7 @@ mod tests {
 
     #[test]
     fn a_test_module_is_marked_to_its_closing_brace() {
-        let source =
-            Source::parse("fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\nfn c() {}\n");
+        let source = Source::parse("fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\nfn c() {}\n");
         assert_eq!(source.in_tests, [false, true, true, true, true, false]);
         let shipped: Vec<usize> = source.shipped_code().map(|(line, _)| line).collect();
         assert_eq!(shipped, [1, 6]);
@@ -377,11 +341,7 @@ mod tests {
     #[test]
     fn functions_are_measured_from_their_name_to_the_closing_brace() {
         let text = "pub fn a(x: [u8; 4]) -> u8 {\n    if x[0] > 1 { 1 } else { 2 }\n}\n\ntrait T {\n    fn b();\n}\n";
-        let expected = [Function {
-            name: "a".into(),
-            line: 1,
-            length: 3,
-        }];
+        let expected = [Function { name: "a".into(), line: 1, length: 3 }];
         assert_eq!(Source::parse(text).functions(), expected);
     }
 

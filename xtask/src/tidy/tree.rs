@@ -27,50 +27,26 @@ impl Tree {
     /// Reads the work tree at `root`: tracked files and those that are new and not ignored.
     pub fn read(root: &Path) -> Result<Tree, String> {
         let mut git = Command::new("git");
-        git.args([
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ])
-        .current_dir(root);
-        let output = git
-            .output()
-            .map_err(|error| format!("[tidy] git must be there but: {error}."))?;
+        git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
+        let output = git.output().map_err(|error| format!("[tidy] git must be there but: {error}."))?;
         if !output.status.success() {
             let text = String::from_utf8_lossy(&output.stderr).trim().to_string();
-            return Err(format!(
-                "[tidy] git must list the repository's files but said: {text}."
-            ));
+            return Err(format!("[tidy] git must list the repository's files but said: {text}."));
         }
         let paths = String::from_utf8_lossy(&output.stdout).into_owned();
         // Listed but deleted, or not a text: neither is for the rules.
-        let read = |path: &str| {
-            Some((
-                path.to_string(),
-                std::fs::read_to_string(root.join(path)).ok()?,
-            ))
-        };
-        let texts = paths
-            .split('\0')
-            .filter(|path| !path.is_empty())
-            .filter_map(read);
+        let read = |path: &str| Some((path.to_string(), std::fs::read_to_string(root.join(path)).ok()?));
+        let texts = paths.split('\0').filter(|path| !path.is_empty()).filter_map(read);
         Ok(Tree::new(texts.collect()))
     }
 
     fn new(mut texts: Vec<(String, String)>) -> Tree {
         texts.sort();
         texts.dedup();
-        let mut files: Vec<File> = texts
-            .into_iter()
-            .map(|(path, text)| File::new(path, text))
-            .collect();
+        let mut files: Vec<File> = texts.into_iter().map(|(path, text)| File::new(path, text)).collect();
         let test_files: Vec<String> = files.iter().flat_map(File::test_module_files).collect();
         for file in &mut files {
-            file.is_test |= test_files
-                .iter()
-                .any(|prefix| file.path.starts_with(prefix));
+            file.is_test |= test_files.iter().any(|prefix| file.path.starts_with(prefix));
         }
         Tree { files }
     }
@@ -78,12 +54,7 @@ impl Tree {
     /// A tree of the given paths and texts.
     #[cfg(test)]
     pub fn of(texts: &[(&str, &str)]) -> Tree {
-        Tree::new(
-            texts
-                .iter()
-                .map(|(path, text)| (path.to_string(), text.to_string()))
-                .collect(),
-        )
+        Tree::new(texts.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect())
     }
 
     /// All files.
@@ -93,16 +64,12 @@ impl Tree {
 
     /// The Rust files, taken apart.
     pub fn rust(&self) -> impl Iterator<Item = (&File, &Source)> {
-        self.files
-            .iter()
-            .filter_map(|file| Some((file, file.rust.as_ref()?)))
+        self.files.iter().filter_map(|file| Some((file, file.rust.as_ref()?)))
     }
 
     /// The manifests of the workspace's crates, with the crates' folders.
     pub fn manifests(&self) -> impl Iterator<Item = (&str, &File)> {
-        self.files
-            .iter()
-            .filter_map(|file| Some((file.path.strip_suffix("/Cargo.toml")?, file)))
+        self.files.iter().filter_map(|file| Some((file.path.strip_suffix("/Cargo.toml")?, file)))
     }
 }
 
@@ -111,35 +78,18 @@ impl File {
         let rust = path.ends_with(".rs").then(|| Source::parse(&text));
         let is_test_folder = |part: &str| ["tests", "benches", "examples"].contains(&part);
         let is_test = path.ends_with("/tests.rs") || path.split('/').any(is_test_folder);
-        File {
-            path,
-            text,
-            rust,
-            is_test,
-        }
+        File { path, text, rust, is_test }
     }
 
     /// A finding in this file.
     pub fn finding(&self, line: usize, message: String) -> Finding {
-        Finding {
-            path: self.path.clone(),
-            line,
-            message,
-        }
+        Finding { path: self.path.clone(), line, message }
     }
 
     /// The folder of the crate the file belongs to: `crates/NAME` or a top-level folder.
     pub fn crate_folder(&self) -> &str {
-        let parts = if self.path.starts_with("crates/") {
-            2
-        } else {
-            1
-        };
-        let end = self
-            .path
-            .match_indices('/')
-            .nth(parts - 1)
-            .map_or(self.path.len(), |(at, _)| at);
+        let parts = if self.path.starts_with("crates/") { 2 } else { 1 };
+        let end = self.path.match_indices('/').nth(parts - 1).map_or(self.path.len(), |(at, _)| at);
         &self.path[..end]
     }
 
@@ -155,9 +105,7 @@ impl File {
             _ => format!("{folder}/{stem}"),
         };
         let prefixes = source.test_modules.iter();
-        prefixes
-            .flat_map(|name| [format!("{owner}/{name}.rs"), format!("{owner}/{name}/")])
-            .collect()
+        prefixes.flat_map(|name| [format!("{owner}/{name}.rs"), format!("{owner}/{name}/")]).collect()
     }
 }
 
@@ -168,28 +116,17 @@ mod tests {
     #[test]
     fn a_file_declared_for_tests_only_is_a_test_file() {
         let tree = Tree::of(&[
-            (
-                "crates/a/src/emit.rs",
-                "//! A.\n#[cfg(test)]\nmod golden;\n",
-            ),
+            ("crates/a/src/emit.rs", "//! A.\n#[cfg(test)]\nmod golden;\n"),
             ("crates/a/src/emit/golden.rs", "//! B.\n"),
             ("crates/a/src/other.rs", "//! C.\n"),
         ]);
-        let tests: Vec<&str> = tree
-            .files()
-            .iter()
-            .filter(|file| file.is_test)
-            .map(|file| &*file.path)
-            .collect();
+        let tests: Vec<&str> = tree.files().iter().filter(|file| file.is_test).map(|file| &*file.path).collect();
         assert_eq!(tests, ["crates/a/src/emit/golden.rs"]);
     }
 
     #[test]
     fn integration_tests_and_benches_are_test_files() {
-        let tree = Tree::of(&[
-            ("crates/a/tests/x.rs", ""),
-            ("crates/a/src/eval/tests.rs", ""),
-        ]);
+        let tree = Tree::of(&[("crates/a/tests/x.rs", ""), ("crates/a/src/eval/tests.rs", "")]);
         assert!(tree.files().iter().all(|file| file.is_test));
     }
 

@@ -10,22 +10,14 @@ const ALLOWED: [(&str, &str); 1] = [("crates/gpu/", "Vulkan is a C interface")];
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, source) in tree.rust() {
-        let allowed = ALLOWED
-            .iter()
-            .any(|(folder, _)| file.path.starts_with(folder));
+        let allowed = ALLOWED.iter().any(|(folder, _)| file.path.starts_with(folder));
         for (index, code) in source.code.iter().enumerate() {
             for column in words(code, "unsafe") {
                 if !allowed {
-                    let places = ALLOWED
-                        .map(|(folder, why)| format!("{folder} ({why})"))
-                        .join(", ");
-                    findings.push(file.finding(
-                        index + 1,
-                        format!("unsafe must stay in {places} but is here."),
-                    ));
+                    let places = ALLOWED.map(|(folder, why)| format!("{folder} ({why})")).join(", ");
+                    findings.push(file.finding(index + 1, format!("unsafe must stay in {places} but is here.")));
                 } else if needs_reason(source, index, column) && !has_reason(source, index) {
-                    let message =
-                        "an unsafe block must be preceded by a // SAFETY: comment but is not.";
+                    let message = "an unsafe block must be preceded by a // SAFETY: comment but is not.";
                     findings.push(file.finding(index + 1, message.into()));
                 }
             }
@@ -38,11 +30,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
 fn needs_reason(source: &Source, index: usize, column: usize) -> bool {
     let rest_of_line = source.code[index][column + "unsafe".len()..].trim();
     let next_line = source.code.get(index + 1).map_or("", |line| line.trim());
-    let after = if rest_of_line.is_empty() {
-        next_line
-    } else {
-        rest_of_line
-    };
+    let after = if rest_of_line.is_empty() { next_line } else { rest_of_line };
     after.starts_with('{') || after.starts_with("impl")
 }
 
@@ -72,52 +60,32 @@ mod tests {
     use super::*;
 
     fn messages(path: &str, text: &str) -> Vec<String> {
-        check(&Tree::of(&[(path, text)]))
-            .iter()
-            .map(Finding::to_string)
-            .collect()
+        check(&Tree::of(&[(path, text)])).iter().map(Finding::to_string).collect()
     }
 
     #[test]
     fn unsafe_outside_the_allowed_places_is_found_also_in_tests() {
-        let found = messages(
-            "crates/array/src/x.rs",
-            "//! X.\n// SAFETY: none.\nlet a = unsafe { f() };\n",
-        );
+        let found = messages("crates/array/src/x.rs", "//! X.\n// SAFETY: none.\nlet a = unsafe { f() };\n");
         assert_eq!(
             found,
-            [
-                "crates/array/src/x.rs:3: unsafe must stay in crates/gpu/ (Vulkan is a C interface) but is here."
-            ]
+            ["crates/array/src/x.rs:3: unsafe must stay in crates/gpu/ (Vulkan is a C interface) but is here."]
         );
-        assert_eq!(
-            messages("crates/kernel/tests/x.rs", "unsafe { f() }\n").len(),
-            1
-        );
+        assert_eq!(messages("crates/kernel/tests/x.rs", "unsafe { f() }\n").len(), 1);
     }
 
     #[test]
     fn a_block_without_reason_is_found() {
-        let found = messages(
-            "crates/gpu/src/x.rs",
-            "fn f() {\n    // quick\n    unsafe { g() }\n}\n",
-        );
+        let found = messages("crates/gpu/src/x.rs", "fn f() {\n    // quick\n    unsafe { g() }\n}\n");
         assert_eq!(
             found,
-            [
-                "crates/gpu/src/x.rs:3: an unsafe block must be preceded by a // SAFETY: comment but is not."
-            ]
+            ["crates/gpu/src/x.rs:3: an unsafe block must be preceded by a // SAFETY: comment but is not."]
         );
-        assert_eq!(
-            messages("crates/gpu/src/x.rs", "unsafe impl Send for A {}\n").len(),
-            1
-        );
+        assert_eq!(messages("crates/gpu/src/x.rs", "unsafe impl Send for A {}\n").len(), 1);
     }
 
     #[test]
     fn the_reason_of_one_block_does_not_serve_the_next() {
-        let text =
-            "fn f() {\n    // SAFETY: g is sound.\n    unsafe { g() };\n    unsafe { h() };\n}\n";
+        let text = "fn f() {\n    // SAFETY: g is sound.\n    unsafe { g() };\n    unsafe { h() };\n}\n";
         assert_eq!(messages("crates/gpu/src/x.rs", text).len(), 1);
     }
 
@@ -125,8 +93,7 @@ mod tests {
     fn a_reason_above_the_statement_or_the_block_is_accepted() {
         let above = "fn f() {\n    // SAFETY: g is sound,\n    // for a long reason.\n    let x = call(\n        unsafe { g() },\n    );\n}\n";
         let inside = "fn f() {\n    let x = loop_of(|i| {\n        // SAFETY: i is in range.\n        unsafe { g(i) }\n    });\n}\n";
-        let attribute =
-            "// SAFETY: the pointer is never shared.\n#[cfg(unix)]\nunsafe impl Send for A {}\n";
+        let attribute = "// SAFETY: the pointer is never shared.\n#[cfg(unix)]\nunsafe impl Send for A {}\n";
         for text in [above, inside, attribute] {
             assert_eq!(messages("crates/gpu/src/x.rs", text), Vec::<String>::new());
         }
