@@ -2,7 +2,7 @@
 
 mod arguments;
 mod calls;
-mod checker;
+pub mod checker;
 mod commands;
 mod device;
 mod encoder;
@@ -28,7 +28,9 @@ mod watchdog;
 
 pub use calls::{Calls, Fault, FaultPlan, Health};
 pub use device::Device;
+pub use encoder::Launch;
 pub use error::{Error, Result};
+pub use event::Event;
 pub use leaks::LeakLog;
 pub use limits::{
     ComponentType, CooperativeMatrix2, CooperativeShape, FlexibleShape, FloatControls, Independence, Limits, MatrixScope,
@@ -37,4 +39,8 @@ pub use memory::{Buffer, MemoryStats};
 pub use options::{Options, Transfers};
 pub use pipeline::{Pipeline, PipelineRequest};
 pub use probe::{DeviceInfo, DeviceKind, devices};
+pub use replay::{Plan, Recorder};
+pub use stats::Statistics;
+pub use stream::{Stream, StreamOptions};
+pub use timestamps::Timestamp;
 pub use validation::ValidationLog;
