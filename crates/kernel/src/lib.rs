@@ -24,6 +24,8 @@ pub mod interpret;
 pub mod ir;
 mod operands;
 pub mod print;
+#[doc(hidden)]
+pub mod random;
 pub mod target;
 pub mod types;
 pub mod verify;

@@ -122,9 +122,12 @@ fn a_value_does_not_leave_its_block() {
     assert!(w.refusal().contains("used outside its block"));
 }
 
+/// An operation made of one value.
+type Make = fn(Value) -> Op;
+
 #[test]
 fn operations_take_the_kinds_they_work_on() {
-    let cases: [(Type, fn(Value) -> Op, &str); 8] = [
+    let cases: [(Type, Make, &str); 8] = [
         (Type::I32, |v| Op::Unary(UnaryOp::Sqrt, v), "floats"),
         (Type::F32, |v| Op::Unary(UnaryOp::CountOnes, v), "integers"),
         (Type::BOOL, |v| Op::Binary(BinaryOp::Add, v, v), "numbers"),
@@ -144,7 +147,7 @@ fn operations_take_the_kinds_they_work_on() {
 
 #[test]
 fn results_have_the_type_of_the_operation() {
-    let cases: [(Type, Type, fn(Value) -> Op); 7] = [
+    let cases: [(Type, Type, Make); 7] = [
         (Type::F32, Type::F32, |v| Op::Compare(CompareOp::Lt, v, v)),
         (Type::F32, Type::I32, |v| Op::Unary(UnaryOp::Neg, v)),
         (Type::I32, Type::I64, Op::Bitcast),
