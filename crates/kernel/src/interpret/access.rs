@@ -54,7 +54,7 @@ impl<'a> Machine<'a, '_> {
         let shape = self.places.shape(at.place, at.elem, values.len());
         self.locate(at, shape, mask)?;
         let Some(bytes) = self.places.bytes_mut(at.place) else {
-            return Err(self.not_writable(at));
+            return Err(self.not_writable(at.place, at.line));
         };
         for (i, value) in values.iter().enumerate() {
             let column = &self.columns[value.index()];
@@ -98,9 +98,9 @@ impl<'a> Machine<'a, '_> {
     }
 
     #[cold]
-    pub(super) fn not_writable(&self, at: At) -> Error {
-        let name = self.places.name(at.place);
-        self.execution(at.line, format!("the memory of {name} must be writable but is only read."))
+    pub(super) fn not_writable(&self, place: Place, line: Line) -> Error {
+        let name = self.places.name(place);
+        self.execution(line, format!("the memory of {name} must be writable but is only read."))
     }
 }
 
@@ -110,8 +110,8 @@ fn is_inside(index: u64, bound: u64, count: u64) -> bool {
     (index < bound) & (bound.wrapping_sub(index) >= count) & (index & (count - 1) == 0)
 }
 
-/// Reads one component per active invocation.
-fn gather(elem: Elem, bytes: &[u8], addresses: &[usize], offset: usize, out: &mut [u64], mask: &Mask) {
+/// Reads one component for each that the mask names.
+pub(super) fn gather(elem: Elem, bytes: &[u8], addresses: &[usize], offset: usize, out: &mut [u64], mask: &Mask) {
     macro_rules! read {
         (|$b:ident: $size:literal| $value:expr) => {{
             let read = |address: usize| {
@@ -140,8 +140,8 @@ fn gather(elem: Elem, bytes: &[u8], addresses: &[usize], offset: usize, out: &mu
     }
 }
 
-/// Writes one component per active invocation.
-fn scatter(elem: Elem, bytes: &mut [u8], addresses: &[usize], offset: usize, column: &[u64], mask: &Mask) {
+/// Writes one component for each that the mask names.
+pub(super) fn scatter(elem: Elem, bytes: &mut [u8], addresses: &[usize], offset: usize, column: &[u64], mask: &Mask) {
     macro_rules! write {
         (|$word:ident: $size:literal| $value:expr) => {{
             let mut write = |address: usize, $word: u64| {

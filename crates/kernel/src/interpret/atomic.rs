@@ -23,7 +23,7 @@ impl<'a> Machine<'a, '_> {
         let mut old = inst.results.first().map(|result| self.take(*result));
         let (value, expected) = (&self.columns[value.index()], &self.columns[expected.index()]);
         let Some(bytes) = self.places.bytes_mut(at.place) else {
-            return Err(self.not_writable(at));
+            return Err(self.not_writable(at.place, at.line));
         };
         let size = at.elem.bytes();
         for i in mask.iter() {

@@ -182,7 +182,7 @@ impl<'a> Machine<'a, '_> {
             mask.copy(to, from);
             return Ok(());
         };
-        let size = (matrix.rows * matrix.cols) as usize;
+        let size = matrix.rows as usize * matrix.cols as usize;
         let holders = to.chunks_exact_mut(size).zip(from.chunks_exact(size)).enumerate();
         for (holder, (to, from)) in holders {
             if self.whole(matrix.scope, holder, mask, line)? {
@@ -194,10 +194,7 @@ impl<'a> Machine<'a, '_> {
 
     /// Whether the invocations of a subgroup, or of the workgroup, are active. All of them must be, or none.
     pub(super) fn whole(&self, scope: MatrixScope, holder: usize, mask: &Mask, line: Line) -> Result<bool> {
-        let size = match scope {
-            MatrixScope::Subgroup => self.subgroup_size,
-            MatrixScope::Workgroup => self.invocations,
-        };
+        let size = self.scope_size(scope);
         let range = holder * size..((holder + 1) * size).min(self.invocations);
         let all = range.len();
         let here = range.filter(|i| mask.is(*i)).count();

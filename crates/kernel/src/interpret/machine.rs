@@ -2,6 +2,7 @@
 
 use super::access::At;
 use super::mask::Mask;
+use super::matrix_access::Components;
 use super::memory::Memory;
 use super::places::Places;
 use super::{Launch, prepare};
@@ -23,6 +24,8 @@ pub(super) struct Machine<'a, 'm> {
     pub(super) places: Places<'a, 'm>,
     /// Byte addresses of the access at hand, kept to be used again.
     pub(super) addresses: Vec<usize>,
+    /// Addresses of the matrix at hand, kept to be used again.
+    pub(super) components: Components,
     /// Masks and columns out of use, kept to be used again.
     pub(super) spare_masks: Vec<Mask>,
     pub(super) spare_columns: Vec<Vec<u64>>,
@@ -51,6 +54,7 @@ impl<'a, 'm> Machine<'a, 'm> {
             scalars,
             places: Places::new(kernel, bindings, memories),
             addresses: vec![0; invocations],
+            components: Components::default(),
             spare_masks: Vec::new(),
             spare_columns: Vec::new(),
             steps: 0,
@@ -110,7 +114,7 @@ impl<'a, 'm> Machine<'a, 'm> {
             Op::For { start, end, step, init, body, .. } => self.count(inst, [*start, *end, *step], init, body, mask),
             Op::While { init, test, body } => self.repeat(inst, init, test, body, mask),
             Op::Subgroup { .. } | Op::Shuffle { .. } | Op::Ballot(_) | Op::Vote(..) => self.subgroup(inst, mask),
-            Op::Matrix(_) => Err(self.execution(inst.line, "matrix operations are not interpreted.".to_owned())),
+            Op::Matrix(op) => self.matrix(inst, op, mask),
             _ => {
                 self.arithmetic(inst);
                 Ok(())

@@ -44,6 +44,13 @@ impl Mask {
         self.active = other.active;
     }
 
+    /// Becomes those for which the iterator says so.
+    pub(super) fn assign(&mut self, active: impl Iterator<Item = bool>) {
+        self.words.clear();
+        self.words.extend(active.map(|active| if active { u64::MAX } else { 0 }));
+        self.recount();
+    }
+
     /// Becomes those of another where a function of the invocation's word holds.
     pub(super) fn restrict(&mut self, other: &Mask, words: &[u64], holds: impl Fn(u64) -> bool) {
         self.words.clear();

@@ -16,6 +16,8 @@ mod atomic;
 mod control;
 mod machine;
 mod mask;
+mod matrix;
+mod matrix_access;
 mod memory;
 mod places;
 mod prepare;

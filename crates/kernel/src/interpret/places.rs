@@ -81,6 +81,24 @@ impl<'a, 'm> Places<'a, 'm> {
         }
     }
 
+    /// Bytes of an element as declared.
+    pub(super) fn unit(&self, place: Place) -> usize {
+        let declared = |decl: &ArrayDecl| decl.elem.bytes() * decl.lanes as usize;
+        match place {
+            Place::Buffer(i) => self.kernel.buffers[i as usize].elem.bytes(),
+            Place::Shared(i) => declared(&self.kernel.shared[i as usize]),
+            Place::Private(i) => declared(&self.kernel.private[i as usize]),
+        }
+    }
+
+    /// Where a buffer starts in its memory.
+    pub(super) fn start(&self, place: Place) -> usize {
+        match place {
+            Place::Buffer(i) => self.bindings[i as usize].bytes.start,
+            _ => 0,
+        }
+    }
+
     /// Bytes from one invocation's copy to the next; 0 where there is but one.
     pub(super) fn copy_stride(&self, place: Place) -> usize {
         match place {

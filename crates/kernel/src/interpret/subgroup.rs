@@ -6,7 +6,7 @@ use super::machine::Machine;
 use super::mask::Mask;
 use crate::error::Result;
 use crate::eval::{self, Visit2};
-use crate::ir::{GroupKind, Inst, Line, Op, ShuffleKind, Value, Vote};
+use crate::ir::{GroupKind, Inst, Op, ShuffleKind, Vote};
 use crate::types::MatrixScope;
 
 impl<'a> Machine<'a, '_> {
@@ -62,21 +62,6 @@ impl<'a> Machine<'a, '_> {
                 out[range].fill(holds as u64);
             }
             op => unreachable!("{op:?} is no subgroup operation"),
-        }
-    }
-
-    /// The one value a scope's invocations agree on; an error if they do not.
-    pub(super) fn uniform(&self, value: Value, range: Range<usize>, line: Line) -> Result<u64> {
-        let words = &self.column(value)[range];
-        match words.iter().find(|w| **w != words[0]) {
-            None => Ok(words[0]),
-            Some(other) => {
-                let first = words[0];
-                let message = format!(
-                    "an operand of a matrix operation must be the same in all invocations but is {first} and {other}."
-                );
-                Err(self.execution(line, message))
-            }
         }
     }
 }
