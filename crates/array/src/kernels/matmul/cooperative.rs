@@ -38,12 +38,52 @@ impl Shape {
         self.tile_m / self.sub_m * (self.tile_n / self.sub_n) * self.subgroup
     }
 
+    /// Whether every invocation moves the same number of vectors, and there are neither too few nor too many of them.
+    pub fn is_valid(&self) -> bool {
+        let n = self.invocations();
+        let even = |vectors: u32| vectors >= n && vectors.is_multiple_of(n);
+        let nested = self.tile_m.is_multiple_of(self.sub_m) && self.tile_n.is_multiple_of(self.sub_n);
+        nested
+            && (64..=512).contains(&n)
+            && even(self.tile_m * self.step / 8)
+            && even(self.tile_n * self.step / 8)
+            && self.shared_bytes() <= 48 << 10
+    }
+
     /// Bytes of shared memory the kernel takes.
     pub fn shared_bytes(&self) -> u32 {
         let factors = self.tile_m * a_pitch(self) + self.step * b_pitch(self);
         let staging = self.invocations() / self.subgroup * SIDE * SIDE * 4;
         self.stages * factors * 16 + staging
     }
+}
+
+impl std::fmt::Display for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Shape { tile_m, tile_n, step, sub_m, sub_n, stages, band, .. } = self;
+        write!(f, "{tile_m}x{tile_n}x{step}/{sub_m}x{sub_n}/s{stages}/b{band}")
+    }
+}
+
+/// The shape that is best on an H200 at 4096³; see `pumice bench --sweep`.
+pub fn best(subgroup: u32) -> Shape {
+    Shape { tile_m: 128, tile_n: 128, step: 32, sub_m: 64, sub_n: 64, stages: 2, band: 8, subgroup }
+}
+
+/// The search space: every shape whose tiles divide evenly among the invocations.
+pub fn candidates(subgroup: u32) -> Vec<Shape> {
+    let mut list = Vec::new();
+    for (tile_m, tile_n) in [(128, 128), (256, 128), (128, 256), (256, 256), (64, 128)] {
+        for (sub_m, sub_n) in [(64, 64), (32, 64), (64, 32), (128, 64), (64, 128)] {
+            for step in [16, 32, 64] {
+                for (stages, band) in [(1, 8), (2, 8), (2, 4), (2, 16)] {
+                    list.push(Shape { tile_m, tile_n, step, sub_m, sub_n, stages, band, subgroup });
+                }
+            }
+        }
+    }
+    list.retain(Shape::is_valid);
+    list
 }
 
 /// Rows and columns of one cooperative matrix.

@@ -19,6 +19,31 @@ pub struct Shape {
     pub band: u32,
 }
 
+impl std::fmt::Display for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Shape { tile_m, tile_n, step, invocations, band } = self;
+        write!(f, "{tile_m}x{tile_n}x{step}/{invocations}/b{band}")
+    }
+}
+
+/// The shape that is best on an H200 at 4096³; see `pumice bench --sweep`.
+pub fn best() -> Shape {
+    Shape { tile_m: 128, tile_n: 128, step: 64, invocations: 256, band: 8 }
+}
+
+/// The search space.
+pub fn candidates() -> Vec<Shape> {
+    let mut list = Vec::new();
+    for (tile_m, tile_n) in [(128, 128), (256, 128), (128, 256), (256, 256)] {
+        for step in [32, 64] {
+            for invocations in [128, 256] {
+                list.push(Shape { tile_m, tile_n, step, invocations, band: 8 });
+            }
+        }
+    }
+    list
+}
+
 /// The kernel: buffers a (m × k), b (k × n) of `elem`, c (m × n) of f32, then m, n, k as I32; any size, rows aligned to 16 bytes.
 pub fn matmul(elem: Elem, s: Shape) -> Result<Kernel> {
     let matrix = |elem, rows, cols, role| Matrix { scope: MatrixScope::Workgroup, elem, rows, cols, role };

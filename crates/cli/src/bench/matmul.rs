@@ -1,0 +1,97 @@
+//! Matrix products.
+
+use pumice::Error;
+use pumice::gpu::Buffer;
+use pumice::kernel::arguments::Argument;
+use pumice::kernel::{Elem, Kernel, MatrixScope};
+use pumice::kernels::matmul::{cooperative, simt, workgroup};
+use pumice::launch::{Build, fold_groups};
+
+use super::case::{Case, Figure, Session, Work, gpu_time};
+use super::memory::filled;
+
+/// The cases; with `sweep`, every candidate of the search space.
+pub fn cases(sweep: bool) -> Vec<Case> {
+    let mut cases = vec![Case::new("matmul/f32/4096", f32_product)];
+    for elem in [Elem::BF16, Elem::F16] {
+        let name = elem.name();
+        for size in [1024, 4096, 8192] {
+            cases.push(Case::new(format!("matmul/{name}/{size}"), move |session| {
+                cooperative_product(session, elem, size, cooperative::best(session.gpu.target().subgroup_size))
+            }));
+        }
+        cases.push(Case::new(format!("matmul/{name}/4096/workgroup"), move |session| {
+            workgroup_product(session, elem, 4096, workgroup::best())
+        }));
+    }
+    if sweep {
+        cases.extend(cooperative::candidates(32).into_iter().map(|shape| {
+            Case::new(format!("sweep/cooperative/{shape}"), move |session| {
+                cooperative_product(session, Elem::BF16, 4096, shape)
+            })
+        }));
+        cases.extend(workgroup::candidates().into_iter().map(|shape| {
+            Case::new(format!("sweep/workgroup/{shape}"), move |session| {
+                workgroup_product(session, Elem::BF16, 4096, shape)
+            })
+        }));
+    }
+    cases
+}
+
+fn f32_product(session: &Session) -> Result<Option<Figure>, Error> {
+    let size = session.size(4096, 256);
+    let groups = fold_groups((size / simt::TILE as u64).pow(2));
+    let time = product_time(session, &simt::matmul()?, groups, size, [4, 4, 4])?;
+    Ok(Some(Figure { time, work: Work::Flops(2.0 * (size as f64).powi(3)) }))
+}
+
+fn cooperative_product(
+    session: &Session,
+    elem: Elem,
+    size: u64,
+    shape: cooperative::Shape,
+) -> Result<Option<Figure>, Error> {
+    if !has_matrices(session, elem, MatrixScope::Subgroup) || shape.shared_bytes() > session.gpu.target().shared_bytes {
+        return Ok(None);
+    }
+    let groups = fold_groups(size / shape.tile_m as u64 * (size / shape.tile_n as u64));
+    let time = product_time(session, &cooperative::matmul(elem, shape)?, groups, size, [2, 2, 2])?;
+    Ok(Some(Figure { time, work: Work::MatrixFlops(2.0 * (size as f64).powi(3)) }))
+}
+
+fn workgroup_product(
+    session: &Session,
+    elem: Elem,
+    size: u64,
+    shape: workgroup::Shape,
+) -> Result<Option<Figure>, Error> {
+    if !has_matrices(session, elem, MatrixScope::Workgroup) {
+        return Ok(None);
+    }
+    let groups = fold_groups(size.div_ceil(shape.tile_m as u64) * size.div_ceil(shape.tile_n as u64));
+    let time = product_time(session, &workgroup::matmul(elem, shape)?, groups, size, [2, 2, 4])?;
+    Ok(Some(Figure { time, work: Work::MatrixFlops(2.0 * (size as f64).powi(3)) }))
+}
+
+fn has_matrices(session: &Session, elem: Elem, scope: MatrixScope) -> bool {
+    session.gpu.target().matrices.iter().any(|s| s.scope == scope && s.factor == elem && s.accumulator == Elem::F32)
+}
+
+fn product_time(
+    session: &Session,
+    kernel: &Kernel,
+    groups: [u32; 3],
+    size: u64,
+    bytes: [u64; 3],
+) -> Result<std::time::Duration, Error> {
+    let compiled = session.gpu.compile(kernel, Build::Fast)?;
+    let buffers: Vec<Buffer> = bytes
+        .iter()
+        .zip(1..)
+        .map(|(each, seed)| filled(session, size * size * each, seed))
+        .collect::<Result<_, _>>()?;
+    let buffers: Vec<&Buffer> = buffers.iter().collect();
+    let scalars = [Argument::I32(size as i32); 3];
+    gpu_time(session, |stream| compiled.launch(stream, groups, &buffers, &scalars))
+}
