@@ -99,10 +99,8 @@ impl Stream {
     /// Operations recorded inside run side by side although they share buffers: the caller knows that they touch
     /// different parts. They wait for what came before, and what comes after waits for them.
     pub fn concurrent<R>(&self, record: impl FnOnce(&Stream) -> Result<R>) -> Result<R> {
-        self.lock().encoder.tracker().begin_concurrent();
-        let outcome = record(self);
-        self.lock().encoder.tracker().end_concurrent();
-        outcome
+        let _group = Concurrent::begin(self);
+        record(self)
     }
 
     /// Submits what was recorded. The event is reached when the device is done with everything this stream was given.
@@ -249,6 +247,22 @@ impl Stream {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A concurrent group that ends also when recording panics.
+struct Concurrent<'a>(&'a Stream);
+
+impl<'a> Concurrent<'a> {
+    fn begin(stream: &'a Stream) -> Self {
+        stream.lock().encoder.tracker().begin_concurrent();
+        Self(stream)
+    }
+}
+
+impl Drop for Concurrent<'_> {
+    fn drop(&mut self) {
+        self.0.lock().encoder.tracker().end_concurrent();
     }
 }
 

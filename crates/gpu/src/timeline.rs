@@ -226,6 +226,9 @@ impl Timeline {
 
     /// Passes an error of any Vulkan call on; a fatal one gets the last kernels' names and ends the device.
     pub(crate) fn report(&self, error: Error) -> Error {
+        if matches!(error, Error::Timeout { .. }) {
+            self.calls.mark(Health::Hung);
+        }
         self.watchdog.report(error, self.completed.load(Ordering::Acquire))
     }
 
@@ -261,7 +264,6 @@ impl Timeline {
     }
 
     fn hang(&self, during: &'static str) -> Error {
-        self.calls.mark(Health::Hung);
         self.report(Error::Timeout { during, after: self.watchdog.limit(), last_kernels: Vec::new() })
     }
 }
