@@ -12,10 +12,11 @@ use crate::leaks::LeakLog;
 use crate::limits::{Features, Limits};
 use crate::memory::{Buffer, Memory, MemoryKind, MemoryStats, MemoryTypes};
 use crate::options::{Options, Transfers};
-use crate::pipeline::{Pipeline, PipelineRequest, Pipelines};
+use crate::pipeline::{PendingPipeline, Pipeline, PipelineRequest, Pipelines};
 use crate::probe::{self, DeviceInfo};
 use crate::stats::Counters;
 use crate::timeline::Timeline;
+use crate::transfer::Staging;
 use crate::validation::ValidationLog;
 
 /// An open device. Clones share it; it is closed when the last of its clones, buffers, pipelines and streams is gone.
@@ -25,6 +26,7 @@ pub struct Device(Arc<Inner>);
 /// The parts of a device, in the order in which they must go.
 pub(crate) struct Inner {
     timeline: Arc<Timeline>,
+    staging: Staging,
     pipelines: Pipelines,
     memory: Arc<Memory>,
     counters: Arc<Counters>,
@@ -48,11 +50,13 @@ impl Device {
         let queue = unsafe { calls.device_queue(queue_family, 0) };
         let timeline = Arc::new(Timeline::new(calls.clone(), counters.clone(), queue, options.timeout)?);
         let memory = Memory::new(calls.clone(), types, info.memory_bytes, info.unified, options.memory_capacity);
-        let pipelines = Pipelines::new(calls.clone(), info.limits.clone())?;
+        let memory = Arc::new(memory);
+        let pipelines = Pipelines::new(calls.clone(), info, &options, counters.clone())?;
         let inner = Inner {
             timeline,
+            staging: Staging::new(calls.clone(), memory.clone(), queue_family),
             pipelines,
-            memory: Arc::new(memory),
+            memory,
             counters,
             calls,
             queue_family,
@@ -143,6 +147,16 @@ impl Device {
         self.0.pipelines.get(request)
     }
 
+    /// The pipeline for a kernel, built in the background.
+    pub fn pipeline_async(&self, request: &PipelineRequest) -> PendingPipeline {
+        self.0.pipelines.get_async(request)
+    }
+
+    /// Writes the pipelines built so far to the cache on disk. Happens by itself a moment after building and when the device closes.
+    pub fn save_pipelines(&self) -> Result<()> {
+        self.0.pipelines.save()
+    }
+
     /// What the validation layers said so far.
     pub fn validation_messages(&self) -> Vec<String> {
         self.validation_log().messages()
@@ -163,9 +177,8 @@ impl Device {
         self.0.memory.allocate(MemoryKind::Mapped, bytes)
     }
 
-    /// Memory the host reads through its caches.
-    pub(crate) fn allocate_staging(&self, bytes: u64) -> Result<Buffer> {
-        self.0.memory.allocate(MemoryKind::Staging, bytes)
+    pub(crate) fn staging(&self) -> &Staging {
+        &self.0.staging
     }
 
     pub(crate) fn timeline(&self) -> &Arc<Timeline> {
@@ -194,6 +207,8 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        // What finished work still holds is no leak.
+        let _ = self.timeline.wait_idle("close");
         for (id, size) in self.memory.live() {
             self.calls.leaks().record(format!("buffer #{id} of {size} bytes alive when the device was dropped"));
         }

@@ -23,6 +23,7 @@ mod stats;
 mod stream;
 mod timeline;
 mod timestamps;
+mod transfer;
 mod validation;
 mod watchdog;
 
@@ -37,7 +38,7 @@ pub use limits::{
 };
 pub use memory::{Buffer, MemoryStats};
 pub use options::{Options, Transfers};
-pub use pipeline::{Pipeline, PipelineRequest};
+pub use pipeline::{PendingPipeline, Pipeline, PipelineRequest};
 pub use probe::{DeviceInfo, DeviceKind, devices};
 pub use replay::{Plan, Recorder};
 pub use stats::Statistics;

@@ -52,7 +52,6 @@ pub(crate) type Reclaim = Box<dyn Fn() -> Result<()> + Send + Sync>;
 /// The memory of one device.
 pub(crate) struct Memory {
     calls: Arc<Calls>,
-    types: MemoryTypes,
     recommended: u64,
     state: Mutex<State>,
     reclaim: Mutex<Option<Arc<Reclaim>>>,
@@ -85,7 +84,7 @@ impl Memory {
         let pools = MemoryKind::ALL.map(|kind| Pool::new(types.of(kind), types.is_mapped(kind), growth(kind)));
         let gc_limit = gc_limit(recommended, memory_limit);
         let state = State { pools, cache: Cache::default(), live: BTreeMap::new(), stats, gc_limit };
-        Memory { calls, types, recommended, state: Mutex::new(state), reclaim: Mutex::new(None) }
+        Memory { calls, recommended, state: Mutex::new(state), reclaim: Mutex::new(None) }
     }
 
     /// Tells what to call when memory runs out.
@@ -151,10 +150,6 @@ impl Memory {
     /// The id and size of every live array.
     pub(crate) fn live(&self) -> Vec<(u64, u64)> {
         self.lock().live.iter().map(|(&id, &size)| (id, size)).collect()
-    }
-
-    pub(crate) fn types(&self) -> &MemoryTypes {
-        &self.types
     }
 
     fn place(&self, kind: MemoryKind, bytes: u64) -> Result<Place> {

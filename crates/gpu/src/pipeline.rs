@@ -1,18 +1,26 @@
 //! Pipelines: SPIR-V in, something that can be launched out.
 //!
-//! All kernels share one pipeline layout: no descriptor sets, and one push constant of eight bytes, the address of the argument block.
+//! All kernels share one pipeline layout: no descriptor sets, and one push constant of eight bytes, the address of the argument
+//! block. A driver takes 7 ms to seconds to build a pipeline, so each is built once per content, on the caller's thread or in the
+//! background, and what the driver made of it is kept on disk for the next process.
 
 mod build;
+mod file;
+mod registry;
+mod slot;
+mod store;
+mod workers;
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use ash::vk;
 
+pub(crate) use registry::Pipelines;
+pub use slot::PendingPipeline;
+
 use crate::calls::Calls;
 use crate::error::Result;
-use crate::limits::Limits;
 
 /// A kernel to build.
 #[derive(Clone, Debug)]
@@ -29,7 +37,7 @@ pub struct PipelineRequest {
 #[derive(Clone)]
 pub struct Pipeline(Arc<Built>);
 
-pub(crate) struct Built {
+struct Built {
     calls: Arc<Calls>,
     layout: Arc<Layout>,
     raw: vk::Pipeline,
@@ -67,7 +75,7 @@ impl Drop for Built {
 }
 
 /// The layout that all pipelines of a device share.
-pub(crate) struct Layout {
+struct Layout {
     calls: Arc<Calls>,
     raw: vk::PipelineLayout,
 }
@@ -85,43 +93,8 @@ impl Layout {
 impl Drop for Layout {
     fn drop(&mut self) {
         if self.calls.may_destroy() {
-            // SAFETY: pipelines and command buffers hold the layout, so nobody uses it any more.
+            // SAFETY: pipelines hold the layout and submissions hold pipelines, so nobody uses it any more.
             unsafe { self.calls.destroy_pipeline_layout(self.raw) };
         }
-    }
-}
-
-/// The pipelines of a device.
-pub(crate) struct Pipelines {
-    calls: Arc<Calls>,
-    limits: Limits,
-    layout: Arc<Layout>,
-    built: Mutex<HashMap<Key, Pipeline>>,
-}
-
-/// What makes two requests the same kernel.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Key {
-    spirv: Arc<[u32]>,
-    subgroup_size: Option<u32>,
-}
-
-impl Pipelines {
-    pub(crate) fn new(calls: Arc<Calls>, limits: Limits) -> Result<Self> {
-        let layout = Arc::new(Layout::new(calls.clone())?);
-        Ok(Pipelines { calls, limits, layout, built: Mutex::default() })
-    }
-
-    pub(crate) fn get(&self, request: &PipelineRequest) -> Result<Pipeline> {
-        let key = Key { spirv: request.spirv.clone(), subgroup_size: request.subgroup_size };
-        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = built.get(&key) {
-            return Ok(found.clone());
-        }
-        let raw = build::build(&self.calls, &self.limits, self.layout.raw, vk::PipelineCache::null(), request)?;
-        let name = request.name.as_str().into();
-        let pipeline = Pipeline(Arc::new(Built { calls: self.calls.clone(), layout: self.layout.clone(), raw, name }));
-        built.insert(key, pipeline.clone());
-        Ok(pipeline)
     }
 }

@@ -59,10 +59,8 @@ fallible! {
     create_semaphore(info: &vk::SemaphoreCreateInfo<'_>) -> vk::Semaphore = CreateSemaphore create_semaphore(info, None);
     semaphore_counter(semaphore: vk::Semaphore) -> u64 = GetSemaphoreCounter get_semaphore_counter_value(semaphore);
     wait_semaphores(info: &vk::SemaphoreWaitInfo<'_>, timeout_ns: u64) -> () = WaitSemaphores wait_semaphores(info, timeout_ns);
-    signal_semaphore(info: &vk::SemaphoreSignalInfo<'_>) -> () = SignalSemaphore signal_semaphore(info);
     queue_submit(queue: vk::Queue, submits: &[vk::SubmitInfo2<'_>], fence: vk::Fence) -> () =
         QueueSubmit queue_submit2(queue, submits, fence);
-    device_wait_idle() -> () = DeviceWaitIdle device_wait_idle();
 
     create_command_pool(info: &vk::CommandPoolCreateInfo<'_>) -> vk::CommandPool = CreateCommandPool create_command_pool(info, None);
     reset_command_pool(pool: vk::CommandPool) -> () =
@@ -72,8 +70,6 @@ fallible! {
     begin_command_buffer(commands: vk::CommandBuffer, info: &vk::CommandBufferBeginInfo<'_>) -> () =
         BeginCommandBuffer begin_command_buffer(commands, info);
     end_command_buffer(commands: vk::CommandBuffer) -> () = EndCommandBuffer end_command_buffer(commands);
-    reset_command_buffer(commands: vk::CommandBuffer) -> () =
-        ResetCommandBuffer reset_command_buffer(commands, vk::CommandBufferResetFlags::empty());
 
     create_query_pool(info: &vk::QueryPoolCreateInfo<'_>) -> vk::QueryPool = CreateQueryPool create_query_pool(info, None);
     query_results(pool: vk::QueryPool, first: u32, into: &mut [u64], flags: vk::QueryResultFlags) -> () =
@@ -94,10 +90,7 @@ void! {
     destroy_pipeline(pipeline: vk::Pipeline) = DestroyPipeline destroy_pipeline(pipeline, None);
     destroy_semaphore(semaphore: vk::Semaphore) = DestroySemaphore destroy_semaphore(semaphore, None);
     destroy_command_pool(pool: vk::CommandPool) = DestroyCommandPool destroy_command_pool(pool, None);
-    free_command_buffers(pool: vk::CommandPool, commands: &[vk::CommandBuffer]) =
-        FreeCommandBuffers free_command_buffers(pool, commands);
     destroy_query_pool(pool: vk::QueryPool) = DestroyQueryPool destroy_query_pool(pool, None);
-    reset_query_pool(pool: vk::QueryPool, first: u32, count: u32) = ResetQueryPool reset_query_pool(pool, first, count);
 
     cmd_bind_pipeline(commands: vk::CommandBuffer, pipeline: vk::Pipeline) =
         CmdBindPipeline cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
@@ -111,8 +104,6 @@ void! {
         CmdCopyBuffer cmd_copy_buffer(commands, from, to, regions);
     cmd_fill_buffer(commands: vk::CommandBuffer, buffer: vk::Buffer, offset: u64, size: u64, word: u32) =
         CmdFillBuffer cmd_fill_buffer(commands, buffer, offset, size, word);
-    cmd_update_buffer(commands: vk::CommandBuffer, buffer: vk::Buffer, offset: u64, bytes: &[u8]) =
-        CmdUpdateBuffer cmd_update_buffer(commands, buffer, offset, bytes);
     cmd_reset_query_pool(commands: vk::CommandBuffer, pool: vk::QueryPool, first: u32, count: u32) =
         CmdResetQueryPool cmd_reset_query_pool(commands, pool, first, count);
     cmd_write_timestamp(commands: vk::CommandBuffer, stage: vk::PipelineStageFlags2, pool: vk::QueryPool, query: u32) =

@@ -46,14 +46,6 @@ impl Library {
         Ok(layers.iter().any(|layer| layer.layer_name_as_c_str() == Ok(name)))
     }
 
-    pub(crate) fn extensions(&self, layer: Option<&CStr>) -> Result<Vec<CString>> {
-        let found = self.shim.fallible(Call::EnumerateInstanceExtensions, || {
-            // SAFETY: the layer name, where given, is a C string that outlives the call.
-            unsafe { self.entry.enumerate_instance_extension_properties(layer) }
-        })?;
-        Ok(names(&found))
-    }
-
     /// Creates the instance. Safety is the caller's: every pointer inside `info` must be valid.
     ///
     /// # Safety

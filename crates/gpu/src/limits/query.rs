@@ -78,7 +78,6 @@ impl Features {
             ("scalarBlockLayout", self.v12.scalar_block_layout),
             ("vulkanMemoryModel", self.v12.vulkan_memory_model),
             ("vulkanMemoryModelDeviceScope", self.v12.vulkan_memory_model_device_scope),
-            ("hostQueryReset", self.v12.host_query_reset),
         ];
         let missing = baseline.into_iter().filter(|(_, has)| *has == vk::FALSE);
         missing.map(|(name, _)| name).collect()
@@ -172,7 +171,6 @@ fn used_of_12(
         shader_int8: has.shader_int8,
         scalar_block_layout: has.scalar_block_layout,
         shader_subgroup_extended_types: has.shader_subgroup_extended_types,
-        host_query_reset: has.host_query_reset,
         timeline_semaphore: has.timeline_semaphore,
         buffer_device_address: has.buffer_device_address,
         vulkan_memory_model: has.vulkan_memory_model,

@@ -9,14 +9,14 @@ use crate::limits::Limits;
 
 const SPIRV_MAGIC: u32 = 0x0723_0203;
 
-/// Builds the pipeline, through the cache where it is not null.
+/// Builds the pipeline through the cache, and says whether the cache had it.
 pub(crate) fn build(
     calls: &Calls,
     limits: &Limits,
     layout: vk::PipelineLayout,
     cache: vk::PipelineCache,
     request: &PipelineRequest,
-) -> Result<vk::Pipeline> {
+) -> Result<(vk::Pipeline, bool)> {
     check(limits, request)?;
     let info = vk::ShaderModuleCreateInfo::default().code(&request.spirv);
     // SAFETY: the words begin as SPIR-V does. Whether the rest is valid is the emitter's promise.
@@ -30,12 +30,16 @@ pub(crate) fn build(
         size = size.required_subgroup_size(wanted);
         stage = stage.push_next(&mut size);
     }
-    let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
+    let mut feedback = vk::PipelineCreationFeedback::default();
+    let mut ask = vk::PipelineCreationFeedbackCreateInfo::default().pipeline_creation_feedback(&mut feedback);
+    let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout).push_next(&mut ask);
     // SAFETY: module, layout and cache are alive; the cache is internally synchronised.
     let built = unsafe { calls.create_compute_pipeline(cache, &info) };
     // SAFETY: a module is needed only while pipelines are created from it.
     unsafe { calls.destroy_shader_module(module) };
-    built.map_err(|error| named(error, request))
+    let pipeline = built.map_err(|error| named(error, request))?;
+    let hit = vk::PipelineCreationFeedbackFlags::VALID | vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT;
+    Ok((pipeline, feedback.flags.contains(hit)))
 }
 
 /// Refuses what a driver would not answer with an error but with a crash.
