@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use pumice_kernel::interpret::{Launch, Memory, run};
 use pumice_kernel::ir::{Block, Kernel};
 use pumice_kernel::random::{RandomLimits, first_difference, random_kernel};
 use pumice_kernel::verify::verify;
@@ -96,4 +97,24 @@ fn any_nan_equals_any_nan() {
     assert_eq!(first_difference(Elem::F32, &nans[0], &nans[1]), None);
     assert_eq!(first_difference(Elem::U32, &nans[0], &nans[1]), Some(0));
     assert_eq!(first_difference(Elem::U8, &[1, 2, 3], &[1, 2, 4]), Some(2));
+}
+
+#[test]
+fn random_kernels_run_without_errors_or_races() {
+    for seed in 0..400 {
+        let random = random_kernel(seed, &RandomLimits::default());
+        for subgroup_size in [1, 8, 32] {
+            let mut memories: Vec<Memory> = random.buffers.iter().map(|b| Memory::Owned(b.clone())).collect();
+            let launch = Launch {
+                groups: random.groups,
+                scalars: &random.scalars,
+                subgroup_size,
+                check_races: true,
+                ..Launch::default()
+            };
+            if let Err(error) = run(&random.kernel, &launch, &mut memories) {
+                panic!("seed {seed}, subgroups of {subgroup_size}: {error}\n{}", random.kernel);
+            }
+        }
+    }
 }
