@@ -22,6 +22,7 @@ pub mod error;
 pub mod eval;
 pub mod interpret;
 pub mod ir;
+pub mod math;
 mod operands;
 pub mod print;
 #[doc(hidden)]

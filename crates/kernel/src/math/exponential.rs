@@ -1,0 +1,104 @@
+//! exp, exp2, expm1, sigmoid: `e^x = 2^n · e^r` with `|r| <= ln 2 / 2`, and a polynomial for `e^r`.
+
+use super::bits::{ROUNDER, bits, float, power_of_two, rounded_integer, scale};
+use super::polynomial::{polynomial, rough_reciprocal};
+use crate::build::Val;
+
+const LOG2_E: f32 = std::f32::consts::LOG2_E;
+/// ln 2 as a sum; `n · LN_2` needs no spare bits because fma keeps them all.
+pub(super) const LN_2: f32 = std::f32::consts::LN_2;
+pub(super) const LN_2_REST: f32 = -1.904_654_3e-9;
+
+/// `(e^r - 1 - r) / r²` for `|r| <= 0.3476`; relative error of `e^r` 2^-28.2.
+const EXP: [f32; 5] = [0.499_999_94, 0.166_665_2, 0.041_668_26, 0.008_368_857, 0.001_382_176_8];
+/// `(2^r - 1) / r` for `|r| <= 0.5`; relative error of `2^r` 2^-28.3.
+const EXP2: [f32; 6] =
+    [0.693_147_2, 0.240_226_48, 0.055_503_596, 0.009_618_499, 0.001_339_096_9, 0.000_153_292_64];
+/// `(e^r - 1 - r) / r²` for `|r| <= 0.5`; error relative to `e^r - 1` 2^-27.7.
+const EXPM1: [f32; 6] =
+    [0.500_000_06, 0.166_666_69, 0.041_664_958, 0.008_332_854, 0.001_401_074, 0.000_200_854_32];
+
+/// Beyond these exp is infinite or rounds to zero.
+const EXP_MAX: f32 = 89.0;
+const EXP_MIN: f32 = -104.5;
+
+/// `x` brought between `low` and `high`; NaN stays.
+pub(super) fn clamp<'k>(x: Val<'k>, low: f32, high: f32) -> Val<'k> {
+    let x = x.lt(low).select(low, x);
+    x.gt(high).select(high, x)
+}
+
+/// `n` (I32) and `r` with `x = n · ln 2 + r`, for `|x|` below 2^21.
+fn reduce<'k>(x: Val<'k>) -> (Val<'k>, Val<'k>) {
+    let sum = x.fma(LOG2_E, ROUNDER);
+    let n = sum - ROUNDER;
+    let r = n.fma(-LN_2_REST, n.fma(-LN_2, x));
+    (rounded_integer(sum), r)
+}
+
+/// `e^r - 1` for the reduced argument, with the absolute error of `e^r`.
+fn exp_minus_one(r: Val<'_>) -> Val<'_> {
+    polynomial(r, &EXP).fma(r * r, r)
+}
+
+pub(super) fn exp(x: Val<'_>) -> Val<'_> {
+    let (n, r) = reduce(clamp(x, EXP_MIN, EXP_MAX));
+    scale(exp_minus_one(r) + 1.0, n)
+}
+
+/// `e^x` for `x` between -87 and 88, where it is normal.
+pub(super) fn exp_normal(x: Val<'_>) -> Val<'_> {
+    let (n, r) = reduce(x);
+    float(bits(exp_minus_one(r) + 1.0) + (n << 23))
+}
+
+/// `e^(x + rest)` for a small `rest`.
+pub(super) fn exp_of_sum<'k>(x: Val<'k>, rest: Val<'k>) -> Val<'k> {
+    let (n, r) = reduce(clamp(x, EXP_MIN, EXP_MAX));
+    let p = exp_minus_one(r);
+    let rest = rest.fma(p, rest);
+    scale(p + rest + 1.0, n)
+}
+
+pub(super) fn exp2(x: Val<'_>) -> Val<'_> {
+    let x = clamp(x, -151.0, 129.0);
+    let sum = x + ROUNDER;
+    let r = x - (sum - ROUNDER);
+    scale(polynomial(r, &EXP2).fma(r, 1.0), rounded_integer(sum))
+}
+
+pub(super) fn expm1(x: Val<'_>) -> Val<'_> {
+    let y = clamp(x, -18.0, EXP_MAX);
+    let sum = y.fma(LOG2_E, ROUNDER);
+    // Below 1/2 the polynomial reaches as far as needed, and 2^n - 1 would cancel.
+    let sum = y.abs().lt(0.5).select(ROUNDER, sum);
+    let n = sum - ROUNDER;
+    let r = n.fma(-LN_2_REST, n.fma(-LN_2, y));
+    let p = polynomial(r, &EXPM1).fma(r * r, r);
+    // 2^n (p + 1) - 1, halved so that n = 128 fits.
+    let half = power_of_two(rounded_integer(sum) - 1);
+    let result = p.fma(half, half - 0.5) * 2.0;
+    // Keeps the sign of zero, and the bits of the smallest numbers, which the halving would drop.
+    x.abs().lt(EXPM1_IDENTITY).select(x, result)
+}
+
+/// Below this `e^x - 1` rounds to `x`.
+const EXPM1_IDENTITY: f32 = 5.96e-8;
+
+/// `1 / (1 + e^-x)`, from `e^-|x|` and its remainder so that the quotient rounds about once.
+pub(super) fn sigmoid(x: Val<'_>) -> Val<'_> {
+    let (n, r) = reduce(clamp(-x.abs(), EXP_MIN, 0.0));
+    let p = exp_minus_one(r);
+    let e = p + 1.0;
+    let e_rest = p - (e - 1.0);
+    // d + d_rest = 1 + e^-|x|; where e^-|x| is below 2^-126 it does not matter.
+    let e_whole = scale(e, n);
+    let d = e_whole + 1.0;
+    let d_rest = e_whole - (d - 1.0);
+    let y = rough_reciprocal(d);
+    let y = y.fma((-d).fma(y, 1.0), y);
+    let miss = d_rest.fma(-y, (-d).fma(y, 1.0));
+    let positive = y.fma(miss, y);
+    let negative = scale(e.fma(positive, e_rest * positive), n);
+    x.lt(0.0).select(negative, positive)
+}
