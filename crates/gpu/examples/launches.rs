@@ -42,7 +42,11 @@ fn main() -> Result<()> {
         let on_device = on_device.collect::<Result<Vec<_>>>()?.into_iter().min().unwrap_or_default();
         println!("{name}: µs per launch");
         println!("  recorded, submitted, waited for  {:.3} (host {:.3})", per_launch(recorded), per_launch(recording));
-        println!("  replayed and waited for          {:.3} (host {:.3})", per_launch(replayed), per_launch(resubmitting));
+        println!(
+            "  replayed and waited for          {:.3} (host {:.3})",
+            per_launch(replayed),
+            per_launch(resubmitting)
+        );
         println!("  replayed, by GPU timestamps      {:.3}", per_launch(on_device));
     }
     let one = fastest(|| {

@@ -91,7 +91,9 @@ impl Plan {
             state.current = (state.current + 1) % INSTANCES;
         }
         if state.current == state.instances.len() {
-            state.instances.push(Ready::new(Instance::new(&self.device, &self.script, &state.arguments)?, state.patches));
+            state
+                .instances
+                .push(Ready::new(Instance::new(&self.device, &self.script, &state.arguments)?, state.patches));
             return Ok(());
         }
         let ready = &mut state.instances[state.current];

@@ -210,7 +210,8 @@ impl Stream {
         if let (Some(_), Some(instance)) = (&self.log, &plan) {
             logged.extend_from_slice(instance.logged());
         }
-        let raw: Vec<_> = own.iter().chain(plan.as_ref().map(|instance| instance.commands())).map(Commands::raw).collect();
+        let raw: Vec<_> =
+            own.iter().chain(plan.as_ref().map(|instance| instance.commands())).map(Commands::raw).collect();
         held.plan = plan;
         let log = self.log.clone().map(|log| LoggedCommands { log, stream: self.number, commands: logged });
         let value = self.timeline().submit(Batch { commands: &raw, held, log })?;

@@ -13,8 +13,8 @@ use ash::vk;
 
 use crate::calls::{Calls, Health};
 use crate::checker::{Command, CommandLog, Submission};
-use crate::recording::Held;
 use crate::error::{Error, Result};
+use crate::recording::Held;
 use crate::stats::Counters;
 use crate::watchdog::{Patience, Watchdog};
 

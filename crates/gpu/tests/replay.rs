@@ -3,7 +3,7 @@
 mod rig;
 
 use pumice_gpu::{Device, Error, Pipeline, Plan, Stream};
-use rig::{Mix, N, Random};
+use rig::{Mix, N, Random, TestDevice};
 
 const ADD: usize = 24;
 
@@ -15,7 +15,7 @@ fn plan_of(device: &Device, mix: &Pipeline, buffers: &[pumice_gpu::Buffer], step
     recorder.finish().unwrap()
 }
 
-fn setup() -> Option<(Device, Stream, Pipeline)> {
+fn setup() -> Option<(TestDevice, Stream, Pipeline)> {
     let device = rig::device()?;
     let (stream, mix) = (device.stream().unwrap(), rig::mix(&device));
     Some((device, stream, mix))

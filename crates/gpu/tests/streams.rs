@@ -4,7 +4,7 @@ mod rig;
 
 use std::time::Duration;
 
-use pumice_gpu::{Device, Error, Options, StreamOptions, Transfers};
+use pumice_gpu::{Error, Options, StreamOptions, Transfers};
 use rig::{Mix, N, Random};
 
 #[test]
@@ -181,7 +181,13 @@ fn what_does_not_fit_is_an_error_and_the_stream_goes_on() {
         stream.copy(&buffers[0], 0, &buffers[0], 4, 8),
         stream.fill(&buffers[0], 2, 4, 0),
         stream.fill(&buffers[0], 0, len + 4, 0),
-        stream.launch(&pumice_gpu::Launch { pipeline: &mix, groups: [u32::MAX, 1, 1], arguments: &[], reads: &[], writes: &[] }),
+        stream.launch(&pumice_gpu::Launch {
+            pipeline: &mix,
+            groups: [u32::MAX, 1, 1],
+            arguments: &[],
+            reads: &[],
+            writes: &[],
+        }),
     ];
     for outcome in invalid {
         assert!(matches!(outcome, Err(Error::InvalidArgument(_))), "{outcome:?}");
@@ -233,7 +239,8 @@ fn concurrent_work_on_one_buffer_needs_no_barriers() {
     let (buffers, _) = rig::buffers(&device, &stream, 1);
     stream.synchronize().unwrap();
     device.reset_stats();
-    let fill = |stream: &pumice_gpu::Stream| (0..8u32).try_for_each(|at| stream.fill(&buffers[0], u64::from(at) * 4, 4, at));
+    let fill =
+        |stream: &pumice_gpu::Stream| (0..8u32).try_for_each(|at| stream.fill(&buffers[0], u64::from(at) * 4, 4, at));
     stream.concurrent(fill).unwrap();
     stream.synchronize().unwrap();
     assert!(device.stats().barriers <= 1);
@@ -254,7 +261,7 @@ fn work_goes_through_staging_where_memory_is_not_mapped() {
 
 #[test]
 fn two_devices_do_not_mix() {
-    let (Some(first), Some(second)): (Option<Device>, Option<Device>) = (rig::device(), rig::device()) else { return };
+    let (Some(first), Some(second)) = (rig::device(), rig::device()) else { return };
     let (a, b) = (first.stream().unwrap(), second.stream().unwrap());
     let (buffers, _) = rig::buffers(&first, &a, 1);
     a.fill(&buffers[0], 0, 4, 1).unwrap();

@@ -36,7 +36,11 @@ impl Thresholds {
             _ => (50, 100),
         };
         Self {
-            operations: options.max_operations.or_else(|| number("MLX_MAX_OPS_PER_BUFFER")).unwrap_or(operations).max(1),
+            operations: options
+                .max_operations
+                .or_else(|| number("MLX_MAX_OPS_PER_BUFFER"))
+                .unwrap_or(operations)
+                .max(1),
             megabytes: options.max_megabytes.or_else(|| number("MLX_MAX_MB_PER_BUFFER")).unwrap_or(megabytes),
             in_flight: options.in_flight.unwrap_or(IN_FLIGHT).max(1),
         }

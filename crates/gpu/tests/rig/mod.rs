@@ -3,31 +3,65 @@
 
 #![allow(dead_code, reason = "every test program uses its part of the rig")]
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use pumice_gpu::{Buffer, Device, Error, Launch, Options, Pipeline, PipelineRequest, Recorder, Result, Stream};
+use pumice_gpu::{
+    Buffer, Device, Error, Launch, LeakLog, Options, Pipeline, PipelineRequest, Recorder, Result, Stream, ValidationLog,
+};
 
 /// Elements of the buffers that random work runs on.
 pub const N: u32 = 1000;
 
+/// A device that complains when it is dropped and something was wrong: validation messages or leaks.
+pub struct TestDevice {
+    device: Option<Device>,
+    validation: ValidationLog,
+    leaks: LeakLog,
+}
+
 /// The device to test on. Without one the test is skipped, or fails where `PUMICE_REQUIRE_VULKAN=1`.
-pub fn device() -> Option<Device> {
+pub fn device() -> Option<TestDevice> {
     device_with(Options::default())
 }
 
 /// A device opened in a special way.
-pub fn device_with(options: Options) -> Option<Device> {
-    match pumice_gpu::devices().and_then(|found| {
-        let chosen = found.iter().find(|info| info.chosen);
-        let info = chosen.ok_or_else(|| Error::NoVulkan("no device was chosen.".into()))?;
-        Device::open(info, options)
-    }) {
-        Ok(device) => Some(device),
+pub fn device_with(options: Options) -> Option<TestDevice> {
+    match open(options) {
+        Ok(device) => {
+            let (validation, leaks) = (device.validation_log(), device.leak_log());
+            Some(TestDevice { device: Some(device), validation, leaks })
+        }
         Err(Error::NoVulkan(reason)) if std::env::var("PUMICE_REQUIRE_VULKAN").as_deref() != Ok("1") => {
             eprintln!("skipped: {reason}");
             None
         }
-        Err(error) => panic!("PUMICE_REQUIRE_VULKAN=1 asks for a Vulkan device: {error}"),
+        Err(error) => panic!("a Vulkan device is needed: {error}"),
+    }
+}
+
+/// Opens the chosen device.
+pub fn open(options: Options) -> Result<Device> {
+    let found = pumice_gpu::devices()?;
+    let chosen = found.iter().find(|info| info.chosen);
+    Device::open(chosen.ok_or_else(|| Error::NoVulkan("no device was chosen.".into()))?, options)
+}
+
+impl Deref for TestDevice {
+    type Target = Device;
+
+    fn deref(&self) -> &Device {
+        self.device.as_ref().expect("the device is there until the drop")
+    }
+}
+
+impl Drop for TestDevice {
+    fn drop(&mut self) {
+        self.device = None;
+        if !std::thread::panicking() {
+            assert_eq!(self.validation.messages(), [""; 0], "the validation layers complained");
+            assert_eq!(self.leaks.entries(), [""; 0], "something leaked");
+        }
     }
 }
 
