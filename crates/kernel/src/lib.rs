@@ -24,6 +24,7 @@ pub mod interpret;
 pub mod ir;
 pub mod math;
 mod operands;
+pub mod passes;
 pub mod print;
 #[doc(hidden)]
 pub mod random;

@@ -23,6 +23,7 @@ pub use dot::dot4;
 pub use fma::fma;
 pub use storage::{decode, encode, narrow, round_to_elem};
 pub use unary::unary;
+pub use word::low_bits;
 
 pub(crate) use binary::visit_binary;
 pub(crate) use compare::visit_compare;

@@ -1,5 +1,7 @@
 //! Words and the machine types they hold, and what is done with a function once it is found.
 
+use crate::types::Scalar;
+
 /// A machine type held in a word.
 pub(super) trait Word: Copy {
     fn get(word: u64) -> Self;
@@ -30,6 +32,15 @@ words! {
     i64, w => w as i64, v => v as u64;
     f32, w => f32::from_bits(w as u32), v => v.to_bits() as u64;
     f64, w => f64::from_bits(w), v => v.to_bits();
+}
+
+/// The bits a type has room for.
+pub fn low_bits(scalar: Scalar, bits: u64) -> u64 {
+    match scalar {
+        Scalar::Bool => bits & 1,
+        Scalar::I32 | Scalar::F32 => bits & u32::MAX as u64,
+        Scalar::I64 | Scalar::F64 => bits,
+    }
 }
 
 /// What to do with a function of one word.

@@ -4,8 +4,9 @@ use super::Launch;
 use super::machine::Machine;
 use super::memory::{Binding, Memory};
 use crate::error::{Error, Result};
+use crate::eval;
 use crate::ir::{Block, Builtin, Kernel, Op};
-use crate::types::{MatrixScope, Scalar, Type};
+use crate::types::{MatrixScope, Type};
 
 fn refuse(kernel: &Kernel, message: String) -> Error {
     Error::Launch { kernel: kernel.name.clone(), message }
@@ -98,7 +99,7 @@ pub(super) fn fill_constants(machine: &mut Machine<'_, '_>, block: &Block, group
         match &inst.op {
             Op::Const(bits) => {
                 let scalar = machine.kernel.type_of(result).scalar();
-                let word = low_bits(*bits, scalar.expect("a constant is never a matrix"));
+                let word = eval::low_bits(scalar.expect("a constant is never a matrix"), *bits);
                 machine.columns[result.index()].fill(word);
             }
             Op::Arg { param, index: None } => {
@@ -113,14 +114,5 @@ pub(super) fn fill_constants(machine: &mut Machine<'_, '_>, block: &Block, group
             }
             _ => {}
         }
-    }
-}
-
-/// The bits a type has room for.
-fn low_bits(bits: u64, scalar: Scalar) -> u64 {
-    match scalar {
-        Scalar::Bool => bits & 1,
-        Scalar::I32 | Scalar::F32 => bits & u32::MAX as u64,
-        Scalar::I64 | Scalar::F64 => bits,
     }
 }
