@@ -11,7 +11,7 @@ use crate::instance::Instance;
 use crate::leaks::LeakLog;
 use crate::limits::{Features, Limits};
 use crate::memory::{Buffer, Memory, MemoryKind, MemoryStats, MemoryTypes};
-use crate::options::{Options, Transfers};
+use crate::options::{Options, Transfers, Validation};
 use crate::pipeline::{PendingPipeline, Pipeline, PipelineRequest, Pipelines};
 use crate::probe::{self, DeviceInfo};
 use crate::stats::Counters;
@@ -209,6 +209,9 @@ impl Drop for Inner {
     fn drop(&mut self) {
         // What finished work still holds is no leak.
         let _ = self.timeline.wait_idle("close");
+        if !self.calls.may_destroy() {
+            return;
+        }
         for (id, size) in self.memory.live() {
             self.calls.leaks().record(format!("buffer #{id} of {size} bytes alive when the device was dropped"));
         }
@@ -228,7 +231,7 @@ impl fmt::Debug for Device {
 /// its own too.
 fn open_calls(info: &DeviceInfo, options: &Options) -> Result<(Arc<Calls>, vk::PhysicalDevice, u32)> {
     let shim = Arc::new(Shim::new(options.faults.clone()));
-    let instance = match options.validation || !options.faults.is_none() {
+    let instance = match options.validation != Validation::Off || !options.faults.is_none() {
         true => Arc::new(Instance::new(shim.clone(), options.validation)?),
         false => Instance::shared()?,
     };

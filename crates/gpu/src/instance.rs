@@ -6,71 +6,76 @@ use ash::vk;
 
 use crate::calls::{FaultPlan, INSTALL, InstanceCalls, Library, Shim};
 use crate::error::{Error, Result};
-use crate::validation::{self, ValidationLog};
+use crate::options::Validation;
+use crate::validation::{self, Collector, ValidationLog};
 
 /// An instance and, with validation, the messenger that collects what the layers say.
 pub(crate) struct Instance {
     pub(crate) calls: InstanceCalls,
     messenger: Option<vk::DebugUtilsMessengerEXT>,
-    log: Arc<ValidationLog>,
+    /// In a box, for the layers know its address.
+    collector: Box<Collector>,
 }
 
 impl Instance {
     /// The instance that devices without special wishes share.
     pub(crate) fn shared() -> Result<Arc<Instance>> {
         static SHARED: OnceLock<Result<Arc<Instance>>> = OnceLock::new();
-        SHARED.get_or_init(|| Instance::new(Arc::new(Shim::new(FaultPlan::none())), false).map(Arc::new)).clone()
+        let open = || Instance::new(Arc::new(Shim::new(FaultPlan::none())), Validation::Off).map(Arc::new);
+        SHARED.get_or_init(open).clone()
     }
 
     /// A new instance whose calls go through `shim`.
-    pub(crate) fn new(shim: Arc<Shim>, validation: bool) -> Result<Instance> {
+    pub(crate) fn new(shim: Arc<Shim>, mode: Validation) -> Result<Instance> {
         let library = Library::open(shim)?;
         require_1_3(&library)?;
-        if validation {
-            require_validation(&library)?;
+        let validated = mode != Validation::Off;
+        if validated {
+            require_layer(&library)?;
         }
-        let log = Arc::new(ValidationLog::default());
-        let calls = create(library, validation, &log)?;
-        let mut instance = Instance { calls, messenger: None, log };
-        if validation {
-            let info = instance.log.messenger();
-            // SAFETY: the extension is enabled, and the log lives as long as the instance, which destroys the messenger first.
+        let collector = Box::new(Collector::new(mode));
+        let calls = create(library, validated, &collector)?;
+        let mut instance = Instance { calls, messenger: None, collector };
+        if validated {
+            let info = instance.collector.messenger();
+            // SAFETY: the extension is enabled; the collector lives as long as the instance, which destroys the messenger.
             instance.messenger = Some(unsafe { instance.calls.create_messenger(&info) }?);
         }
         Ok(instance)
     }
 
     pub(crate) fn log(&self) -> &ValidationLog {
-        &self.log
+        &self.collector.log
     }
 }
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // SAFETY: devices hold their instance, so none is left; the messenger goes before the instance, the log after both.
+        // SAFETY: devices hold their instance, so none is left; the messenger goes before the instance, the collector after both.
         unsafe {
             if let Some(messenger) = self.messenger.take() {
                 self.calls.destroy_messenger(messenger);
             }
             self.calls.destroy_instance();
         }
+        self.collector.finish();
     }
 }
 
-fn create(library: Library, validation: bool, log: &Arc<ValidationLog>) -> Result<InstanceCalls> {
+fn create(library: Library, validated: bool, collector: &Collector) -> Result<InstanceCalls> {
     let application = vk::ApplicationInfo::default()
         .application_name(c"pumice")
         .engine_name(c"pumice")
         .api_version(vk::API_VERSION_1_3);
     let layers = [validation::LAYER.as_ptr()];
     let extensions = [ash::ext::debug_utils::NAME.as_ptr()];
-    let mut messenger = log.messenger();
+    // This one hears what is said while the instance itself is created and destroyed.
+    let mut messenger = collector.messenger();
     let mut info = vk::InstanceCreateInfo::default().application_info(&application);
-    if validation {
-        // The chained messenger hears what is said while the instance itself is created and destroyed.
+    if validated {
         info = info.enabled_layer_names(&layers).enabled_extension_names(&extensions).push_next(&mut messenger);
     }
-    // SAFETY: everything `info` points to lives in this function, and the log of the chained messenger in the instance.
+    // SAFETY: everything `info` points to lives in this function, and the collector as long as the instance.
     let created = unsafe { library.create_instance(&info) };
     created.map_err(|error| match error {
         Error::Vulkan { code, .. } if code == vk::Result::ERROR_INCOMPATIBLE_DRIVER.as_raw() => {
@@ -89,7 +94,7 @@ fn require_1_3(library: &Library) -> Result<()> {
     Err(Error::NoVulkan(format!("the Vulkan loader must support version 1.3 but supports {major}.{minor}. {INSTALL}")))
 }
 
-fn require_validation(library: &Library) -> Result<()> {
+fn require_layer(library: &Library) -> Result<()> {
     if library.has_layer(validation::LAYER)? {
         return Ok(());
     }

@@ -10,8 +10,8 @@ use crate::calls::FaultPlan;
 pub struct Options {
     /// Which Vulkan calls fail on purpose.
     pub faults: FaultPlan,
-    /// Runs the Khronos validation layer and collects what it says. `PUMICE_VALIDATION=1` turns it on.
-    pub validation: bool,
+    /// What the Khronos validation layer does; [`Validation::Strict`] with `PUMICE_VALIDATION=1`, else off.
+    pub validation: Validation,
     /// Where pipelines are kept between runs: `PUMICE_CACHE_DIR`, else `pumice` in the user's cache folder. None keeps nothing.
     pub cache_dir: Option<PathBuf>,
     /// The most that any wait lasts without progress: `PUMICE_TIMEOUT_MS`, else 60 s.
@@ -20,6 +20,18 @@ pub struct Options {
     pub memory_capacity: Option<u64>,
     /// How host and device exchange bytes.
     pub transfers: Transfers,
+}
+
+/// What the Khronos validation layer does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Validation {
+    /// It is not loaded.
+    #[default]
+    Off,
+    /// Its messages are collected for `Device::validation_messages`.
+    Collect,
+    /// Its messages are collected and printed, and a device that was given any panics when it is destroyed: no test passes with one.
+    Strict,
 }
 
 /// How host and device exchange bytes.
@@ -36,7 +48,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             faults: FaultPlan::none(),
-            validation: flag("PUMICE_VALIDATION"),
+            validation: if flag("PUMICE_VALIDATION") { Validation::Strict } else { Validation::Off },
             cache_dir: default_cache_dir(),
             timeout: Duration::from_millis(number("PUMICE_TIMEOUT_MS").unwrap_or(60_000)),
             memory_capacity: None,

@@ -30,9 +30,13 @@ pub(super) fn read(from: &Buffer, offset: u64, into: &mut [u8]) {
 /// # Safety
 /// Both ranges must be valid for `len` bytes and must not overlap, and nobody else may write them meanwhile.
 unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
-    let threads = if len < PARALLEL { 1 } else { THREADS.min(thread::available_parallelism().map_or(1, usize::from)) };
-    let part = len.div_ceil(threads).next_multiple_of(4096);
     let (from, to) = (Start(from.cast_mut()), Start(to));
+    if len < PARALLEL {
+        // SAFETY: passed on to the caller.
+        return unsafe { copy_part(from, to, 0, len) };
+    }
+    let threads = THREADS.min(thread::available_parallelism().map_or(1, usize::from));
+    let part = len.div_ceil(threads).next_multiple_of(4096);
     thread::scope(|scope| {
         for begin in (part..len).step_by(part) {
             // SAFETY: the part lies inside both ranges, and the parts are disjoint.
