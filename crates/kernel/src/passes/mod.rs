@@ -4,6 +4,8 @@
 //! is emitted; [`checked`](checked::checked) is the build that reports accesses out of bounds.
 
 mod affine;
+mod fold;
 mod vectorize;
 
+pub use fold::fold;
 pub use vectorize::vectorize;

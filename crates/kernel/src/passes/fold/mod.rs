@@ -5,6 +5,8 @@
 mod evaluate;
 mod identities;
 mod integer;
+#[cfg(test)]
+mod tests;
 
 use crate::eval;
 use crate::ir::{Block, Builtin, Inst, Kernel, Line, Op, Value};
