@@ -94,3 +94,71 @@ fn to_f64<V: Visit1>(from: Scalar, signed: bool, v: V) -> V::Out {
         (Scalar::F64, _) => v.visit(|a| a),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from_f32(a: f32, to: Scalar, signed: bool) -> u64 {
+        convert(Scalar::F32, to, signed, a.to_bits() as u64)
+    }
+
+    #[test]
+    fn floats_to_integers_truncate_saturate_and_take_nan_to_zero() {
+        let signed = |a| from_f32(a, Scalar::I32, true) as i32;
+        let unsigned = |a| from_f32(a, Scalar::I32, false);
+        assert_eq!([signed(-1.9), signed(1.9), signed(f32::NAN)], [-1, 1, 0]);
+        assert_eq!([signed(3e9), signed(f32::NEG_INFINITY), signed(2147483648.0)], [i32::MAX, i32::MIN, i32::MAX]);
+        assert_eq!([unsigned(-1.0), unsigned(-0.5), unsigned(3e9)], [0, 0, 3_000_000_000]);
+        assert_eq!(unsigned(4294967296.0), u32::MAX as u64);
+        assert_eq!(from_f32(-1e30, Scalar::I64, true) as i64, i64::MIN);
+        assert_eq!(from_f32(1e30, Scalar::I64, false), u64::MAX);
+        assert_eq!(convert(Scalar::F64, Scalar::I32, true, (-0.9f64).to_bits()), 0);
+    }
+
+    #[test]
+    fn integers_to_floats_round_to_nearest_even() {
+        let to_f32 = |a: u64, from, signed| f32::from_bits(convert(from, Scalar::F32, signed, a) as u32);
+        assert_eq!(to_f32(16777217, Scalar::I32, true), 16777216.0);
+        assert_eq!(to_f32(16777219, Scalar::I32, true), 16777220.0);
+        assert_eq!(to_f32(0xffff_ffff, Scalar::I32, true), -1.0);
+        assert_eq!(to_f32(0xffff_ffff, Scalar::I32, false), 4294967296.0);
+        // Rounded through f64 this would tie and fall to the even neighbour below.
+        assert_eq!(to_f32((1 << 60) + (1 << 36) + 1, Scalar::I64, true), (1u64 << 60) as f32 + (1u64 << 37) as f32);
+        assert_eq!(to_f32(u64::MAX, Scalar::I64, false), 18446744073709551616.0);
+    }
+
+    #[test]
+    fn anything_but_zero_is_true() {
+        assert_eq!(from_f32(f32::NAN, Scalar::Bool, true), 1);
+        assert_eq!(from_f32(-0.0, Scalar::Bool, true), 0);
+        assert_eq!(from_f32(1e-45, Scalar::Bool, true), 1);
+        assert_eq!(convert(Scalar::I64, Scalar::Bool, true, 1 << 32), 1);
+    }
+
+    #[test]
+    fn a_bool_is_one_or_zero_whatever_the_sign() {
+        for signed in [true, false] {
+            assert_eq!(convert(Scalar::Bool, Scalar::I64, signed, 1), 1);
+            assert_eq!(convert(Scalar::Bool, Scalar::F32, signed, 1), 1f32.to_bits() as u64);
+            assert_eq!(convert(Scalar::Bool, Scalar::F64, signed, 0), 0);
+        }
+    }
+
+    #[test]
+    fn widening_extends_by_sign_and_narrowing_drops_the_upper_half() {
+        assert_eq!(convert(Scalar::I32, Scalar::I64, true, 0xffff_fffe) as i64, -2);
+        assert_eq!(convert(Scalar::I32, Scalar::I64, false, 0xffff_fffe), 0xffff_fffe);
+        assert_eq!(convert(Scalar::I64, Scalar::I32, true, 0x1_8000_0001), 0x8000_0001);
+        let third = (1.0f64 / 3.0).to_bits();
+        assert_eq!(convert(Scalar::F64, Scalar::F32, true, third), (1f32 / 3.0).to_bits() as u64);
+    }
+
+    #[test]
+    fn a_bitcast_puts_the_low_half_first() {
+        let pair = Type::Vector(Scalar::I32, 2);
+        assert_eq!(bitcast(Type::I64, pair, &[0x1111_2222_3333_4444]), [0x3333_4444, 0x1111_2222]);
+        assert_eq!(bitcast(pair, Type::F64, &[1, 2]), [0x2_0000_0001]);
+        assert_eq!(bitcast(Type::F32, Type::I32, &[7]), [7]);
+    }
+}

@@ -31,7 +31,7 @@ fn fma_f32(a: f32, b: f32, c: f32) -> f32 {
 
 /// `a + b` rounded to odd: truncated, with the last bit set if anything was lost. Infinities and NaN as in `a + b`.
 #[inline(always)]
-pub(super) fn add_to_odd(a: f64, b: f64) -> f64 {
+fn add_to_odd(a: f64, b: f64) -> f64 {
     let sum = a + b;
     let shift = sum - a;
     let lost = (a - (sum - shift)) + (b - shift);
@@ -44,4 +44,67 @@ pub(super) fn add_to_odd(a: f64, b: f64) -> f64 {
     let outward = (lost > 0.0) == (sum > 0.0);
     let step = if outward { 1u64 } else { u64::MAX };
     f64::from_bits(bits.wrapping_add(if inexact & even { step } else { 0 }))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of_bits(a: u32, b: u32, c: u32) -> f32 {
+        f32::from_bits(fma(Scalar::F32, a as u64, b as u64, c as u64) as u32)
+    }
+
+    fn of(a: f32, b: f32, c: f32) -> f32 {
+        of_bits(a.to_bits(), b.to_bits(), c.to_bits())
+    }
+
+    #[test]
+    fn the_product_is_not_rounded() {
+        let a = 1.0 + f32::EPSILON;
+        assert_eq!(of(a, a, -1.0 - 2.0 * f32::EPSILON), f32::EPSILON * f32::EPSILON);
+        // In f64 the sum falls on a tie between two f32, which what was lost decides.
+        let (tiny, half) = (f32::from_bits(1), 2f32.powi(-24));
+        assert_eq!(of(1.0 + f32::EPSILON, 1.0, half), 1.0 + 2.0 * f32::EPSILON);
+        assert_eq!(of(tiny, tiny, 1.0), 1.0);
+        assert_eq!(of(tiny, -tiny, 1.0), 1.0);
+    }
+
+    #[test]
+    fn zeros_infinities_and_nan_are_as_in_a_sum() {
+        assert_eq!(of(0.0, -1.0, 0.0).to_bits(), 0);
+        assert_eq!(of(0.0, -1.0, -0.0).to_bits(), (-0f32).to_bits());
+        assert_eq!(of(f32::MAX, 2.0, f32::MIN), f32::MAX);
+        assert_eq!(of(f32::MAX, f32::MAX, 0.0), f32::INFINITY);
+        assert!(of(f32::INFINITY, 1.0, f32::NEG_INFINITY).is_nan());
+        assert!(of(0.0, f32::INFINITY, 1.0).is_nan());
+        assert_eq!(of(1.0, 1.0, f32::NEG_INFINITY), f32::NEG_INFINITY);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+        #[test]
+        fn any_bits_agree_with_the_standard_library(a: u32, b: u32, c: u32) {
+            let expected = f32::from_bits(a).mul_add(f32::from_bits(b), f32::from_bits(c));
+            let found = of_bits(a, b, c);
+            prop_assert!(found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan());
+        }
+
+        #[test]
+        fn near_cancellation_agrees_with_the_standard_library(a: u32, b: u32, ulps in -3i32..4) {
+            let (a, b) = (f32::from_bits(a), f32::from_bits(b));
+            let c = f32::from_bits((-(a * b)).to_bits().wrapping_add_signed(ulps));
+            let (expected, found) = (a.mul_add(b, c), of(a, b, c));
+            prop_assert!(found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan());
+        }
+
+        #[test]
+        fn ties_agree_with_the_standard_library(a in 0u32..1 << 24, b in 0u32..1 << 24, shift in 100u32..160) {
+            let (a, b) = (a as f32, b as f32);
+            let c = f32::from_bits(shift << 23 | (a.to_bits() & 0x7f_ffff));
+            prop_assert_eq!(of(a, b, c).to_bits(), a.mul_add(b, c).to_bits());
+            prop_assert_eq!(of(a, b, -c).to_bits(), a.mul_add(b, -c).to_bits());
+        }
+    }
 }

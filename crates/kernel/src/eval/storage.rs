@@ -129,3 +129,99 @@ fn to_f32_odd(value: f64) -> f32 {
     let toward_zero = if back.abs() > value.abs() { bits - 1 } else { bits };
     f32::from_bits(toward_zero | 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use half::{bf16, f16};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn agree(found: u16, expected: u16, nan: impl Fn(u16) -> bool) -> bool {
+        found == expected || nan(found) && nan(expected)
+    }
+
+    #[test]
+    fn every_f16_and_bf16_comes_back_from_f32() {
+        for bits in 0..=u16::MAX {
+            let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
+            assert!(agree(f32_to_f16(f16_to_f32(bits)), bits, |b| f16::from_bits(b).is_nan()), "f16 {bits:#x}");
+            assert!(agree(f32_to_bf16(bf16_to_f32(bits)), bits, |b| bf16::from_bits(b).is_nan()), "bf16 {bits:#x}");
+            assert!(
+                half.is_nan() && f16_to_f32(bits).is_nan() || f16_to_f32(bits).to_bits() == half.to_f32().to_bits()
+            );
+            assert!(brain.is_nan() || bf16_to_f32(bits).to_bits() == brain.to_f32().to_bits());
+        }
+    }
+
+    #[test]
+    fn midpoints_between_neighbours_go_to_the_even_one() {
+        for bits in 0..0x7c00u16 {
+            let next = if bits == 0x7bff { 65536.0 } else { f16_to_f32(bits + 1) };
+            let middle = (f16_to_f32(bits) + next) / 2.0;
+            let even = bits + (bits & 1);
+            assert_eq!(f32_to_f16(middle), even, "{middle}");
+            assert_eq!(f32_to_f16(f32::from_bits(middle.to_bits() - 1)), bits, "below {middle}");
+            assert_eq!(f32_to_f16(f32::from_bits(middle.to_bits() + 1)), bits + 1, "above {middle}");
+            assert_eq!(f32_to_f16(-middle), even | 0x8000, "-{middle}");
+        }
+    }
+
+    #[test]
+    fn integers_wrap_and_extend_by_the_storage_types_sign() {
+        let of = |elem, a: i32| narrow(elem, a as u32 as u64) as u32 as i32;
+        assert_eq!([of(Elem::I8, 200), of(Elem::U8, 200), of(Elem::U8, -1)], [-56, 200, 255]);
+        assert_eq!([of(Elem::I16, 40000), of(Elem::U16, -1), of(Elem::I32, -1)], [-25536, 65535, -1]);
+    }
+
+    #[test]
+    fn encoding_leaves_the_upper_half_zero_and_decoding_ignores_it() {
+        let one = 1f32.to_bits() as u64;
+        assert_eq!([encode(Elem::F16, one), encode(Elem::BF16, one)], [0x3c00, 0x3f80]);
+        assert_eq!([decode(Elem::F16, 0xffff_3c00), decode(Elem::BF16, 0xffff_3f80)], [one, one]);
+    }
+
+    #[test]
+    fn a_signalling_nan_becomes_a_quiet_one() {
+        assert_eq!(encode(Elem::F16, 0x7f80_0001), 0x7e00);
+        assert_eq!(encode(Elem::BF16, 0xff80_0001), 0xffc0);
+    }
+
+    #[test]
+    fn rounding_a_double_happens_once() {
+        // Just above the midpoint of two f16, but the midpoint itself once rounded to f32.
+        let value = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
+        assert_eq!(round_to_elem(Elem::F16, value), 1.0 + 2f32.powi(-10));
+        assert_eq!(round_to_elem(Elem::F16, 1.0 + 2f64.powi(-11)), 1.0);
+        assert_eq!(round_to_elem(Elem::F16, -value), -1.0 - 2f32.powi(-10));
+        assert_eq!(round_to_elem(Elem::BF16, 1e300), f32::INFINITY);
+        assert_eq!(round_to_elem(Elem::F32, 0.1), 0.1);
+        assert!(round_to_elem(Elem::F16, f64::NAN).is_nan());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+        #[test]
+        fn any_f32_is_rounded_as_the_half_crate_does(bits: u32) {
+            let value = f32::from_bits(bits);
+            let nan16 = |b| f16::from_bits(b).is_nan();
+            prop_assert!(agree(f32_to_f16(value), f16::from_f32_const(value).to_bits(), nan16));
+            prop_assert!(agree(f32_to_bf16(value), bf16::from_f32(value).to_bits(), |b| bf16::from_bits(b).is_nan()));
+        }
+
+        #[test]
+        fn the_range_of_f16_is_rounded_as_the_half_crate_does(exponent in 98u32..145, mantissa in 0u32..1 << 23, sign: bool) {
+            let value = f32::from_bits((sign as u32) << 31 | exponent << 23 | mantissa);
+            prop_assert_eq!(f32_to_f16(value), f16::from_f32_const(value).to_bits());
+        }
+
+        #[test]
+        fn narrowing_is_encoding_and_decoding(bits: u32) {
+            for elem in [Elem::F16, Elem::BF16] {
+                let (narrowed, coded) = (narrow(elem, bits as u64), decode(elem, encode(elem, bits as u64)));
+                prop_assert_eq!(narrowed, coded);
+                prop_assert_eq!(narrow(elem, narrowed), narrowed);
+            }
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use super::machine::Machine;
 use super::mask::Mask;
 use super::places::Shape;
+use super::races::Touch;
 use crate::error::{Error, Result};
 use crate::eval;
 use crate::ir::{Inst, Line, Place, Value};
@@ -38,6 +39,7 @@ impl<'a> Machine<'a, '_> {
     pub(super) fn load(&mut self, inst: &'a Inst, at: At, mask: &Mask) -> Result<()> {
         let shape = self.places.shape(at.place, at.elem, inst.results.len());
         self.locate(at, shape, mask)?;
+        self.note(Touch::Read, at.place, shape.bytes() * shape.count, mask, at.line)?;
         let bytes = self.places.bytes(at.place);
         for (i, result) in inst.results.iter().enumerate() {
             let out = &mut self.columns[result.index()];
@@ -53,6 +55,7 @@ impl<'a> Machine<'a, '_> {
     pub(super) fn store(&mut self, at: At, values: &[Value], mask: &Mask) -> Result<()> {
         let shape = self.places.shape(at.place, at.elem, values.len());
         self.locate(at, shape, mask)?;
+        self.note(Touch::Write, at.place, shape.bytes() * shape.count, mask, at.line)?;
         let Some(bytes) = self.places.bytes_mut(at.place) else {
             return Err(self.not_writable(at.place, at.line));
         };

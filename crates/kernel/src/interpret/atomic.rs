@@ -3,6 +3,7 @@
 use super::access::At;
 use super::machine::Machine;
 use super::mask::Mask;
+use super::races::Touch;
 use crate::error::Result;
 use crate::eval;
 use crate::ir::{AtomicOp, BinaryOp, Inst, Value};
@@ -20,6 +21,7 @@ impl<'a> Machine<'a, '_> {
     ) -> Result<()> {
         let shape = self.places.shape(at.place, at.elem, 1);
         self.locate(at, shape, mask)?;
+        self.note(Touch::Atomic, at.place, shape.bytes(), mask, at.line)?;
         let mut old = inst.results.first().map(|result| self.take(*result));
         let (value, expected) = (&self.columns[value.index()], &self.columns[expected.index()]);
         let Some(bytes) = self.places.bytes_mut(at.place) else {

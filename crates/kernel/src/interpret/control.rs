@@ -89,11 +89,14 @@ impl<'a> Machine<'a, '_> {
     }
 
     /// A barrier: every invocation must be here.
-    pub(super) fn barrier(&mut self, _fence: Fence, line: Line, mask: &Mask) -> Result<()> {
+    pub(super) fn barrier(&mut self, fence: Fence, line: Line, mask: &Mask) -> Result<()> {
         if !mask.all() {
             let (all, here) = (self.invocations, mask.active());
             let message = format!("a barrier must be reached by all {all} invocations but was by {here}.");
             return Err(self.execution(line, message));
+        }
+        if let Some(races) = &mut self.races {
+            races.pass_barrier(fence);
         }
         Ok(())
     }

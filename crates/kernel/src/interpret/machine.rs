@@ -5,9 +5,10 @@ use super::mask::Mask;
 use super::matrix_access::Components;
 use super::memory::Memory;
 use super::places::Places;
+use super::races::Races;
 use super::{Launch, prepare};
 use crate::error::{Error, Result};
-use crate::ir::{Block, Builtin, Inst, Kernel, Line, Op, Place, Value};
+use crate::ir::{Block, Builtin, Fence, Inst, Kernel, Line, Op, Place, Value};
 use crate::types::Elem;
 
 /// A kernel being run, one workgroup after another.
@@ -29,6 +30,8 @@ pub(super) struct Machine<'a, 'm> {
     /// Masks and columns out of use, kept to be used again.
     pub(super) spare_masks: Vec<Mask>,
     pub(super) spare_columns: Vec<Vec<u64>>,
+    /// Who touched what, where races are looked for.
+    pub(super) races: Option<Races>,
     pub(super) steps: u64,
     pub(super) step_limit: u64,
     /// Values that differ from workgroup to workgroup, and the axis whose number they are.
@@ -57,6 +60,7 @@ impl<'a, 'm> Machine<'a, 'm> {
             components: Components::default(),
             spare_masks: Vec::new(),
             spare_columns: Vec::new(),
+            races: launch.check_races.then(Races::default),
             steps: 0,
             step_limit: launch.step_limit,
             group_ids: Vec::new(),
@@ -72,6 +76,9 @@ impl<'a, 'm> Machine<'a, 'm> {
             self.columns[value.index()].fill(group[axis as usize] as u64);
         }
         self.places.start_group();
+        if let Some(races) = &mut self.races {
+            races.pass_barrier(Fence::All);
+        }
         let mask = Mask::full(self.invocations);
         let kernel = self.kernel;
         self.block(&kernel.body, &mask)?;

@@ -4,6 +4,7 @@ use super::access::{gather, scatter};
 use super::machine::Machine;
 use super::mask::Mask;
 use super::matrix::Holder;
+use super::races::Touch;
 use crate::error::Result;
 use crate::ir::{Line, MatrixOp, Place, Tile, Value};
 use crate::types::{Matrix, MatrixLayout};
@@ -60,6 +61,7 @@ impl Machine<'_, '_> {
     pub(super) fn load_matrix(&mut self, value: Value, op: &MatrixOp, holder: &Holder, line: Line) -> Result<()> {
         let ty = self.matrix_type(value);
         let place = self.locate_matrix(ty, op, holder, line)?;
+        self.note_matrix(Touch::Read, ty, place, holder, line)?;
         let out = &mut self.columns[value.index()][holder.components(ty)];
         let Components { addresses, present } = &self.components;
         out.fill(0);
@@ -71,6 +73,7 @@ impl Machine<'_, '_> {
     pub(super) fn store_matrix(&mut self, value: Value, op: &MatrixOp, holder: &Holder, line: Line) -> Result<()> {
         let ty = self.matrix_type(value);
         let place = self.locate_matrix(ty, op, holder, line)?;
+        self.note_matrix(Touch::Write, ty, place, holder, line)?;
         let words = &self.columns[value.index()][holder.components(ty)];
         let Components { addresses, present } = &self.components;
         match self.places.bytes_mut(place) {
@@ -97,6 +100,19 @@ impl Machine<'_, '_> {
         components.present.assign(components.addresses.iter().map(|at| *at != NOWHERE));
         self.components = components;
         Ok(place)
+    }
+
+    fn note_matrix(&mut self, touch: Touch, ty: Matrix, place: Place, holder: &Holder, line: Line) -> Result<()> {
+        if self.races.is_none() {
+            return Ok(());
+        }
+        let actor = self.invocations + holder.number;
+        for i in 0..self.components.addresses.len() {
+            if self.components.present.is(i) {
+                self.note_one(touch, actor, place, self.components.addresses[i], ty.elem.bytes(), line)?;
+            }
+        }
+        Ok(())
     }
 
     /// How a matrix lies in its place.

@@ -21,6 +21,7 @@ mod matrix_access;
 mod memory;
 mod places;
 mod prepare;
+mod races;
 mod subgroup;
 
 pub use memory::{Binding, Memory, Plain};

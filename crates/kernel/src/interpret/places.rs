@@ -99,6 +99,14 @@ impl<'a, 'm> Places<'a, 'm> {
         }
     }
 
+    /// The memory a buffer lies in and where it starts there; none if no buffer in that memory is written.
+    pub(super) fn writable_memory(&self, buffer: u32) -> Option<(usize, usize)> {
+        let binding = &self.bindings[buffer as usize];
+        let mut params = self.kernel.buffers.iter().zip(&self.bindings);
+        let written = params.any(|(param, other)| other.memory == binding.memory && param.access.writes());
+        written.then_some((binding.memory, binding.bytes.start))
+    }
+
     /// Bytes from one invocation's copy to the next; 0 where there is but one.
     pub(super) fn copy_stride(&self, place: Place) -> usize {
         match place {
