@@ -5,11 +5,16 @@
 
 mod affine;
 mod checked;
+mod cse;
+mod dce;
 mod fold;
 mod guard;
+mod key;
 mod vectorize;
 
 pub use checked::{REPORT_WORDS, checked, read_report};
+pub use cse::cse;
+pub use dce::dce;
 pub use fold::fold;
 pub use vectorize::vectorize;
 
@@ -18,5 +23,7 @@ use crate::ir::Kernel;
 /// The standard list.
 pub fn optimize(kernel: &mut Kernel) {
     fold(kernel);
+    cse(kernel);
     vectorize(kernel);
+    dce(kernel);
 }
