@@ -5,7 +5,9 @@ use pumice::gpu::{self, DeviceInfo, DeviceKind, Limits};
 
 /// Lists Vulkan devices. `PUMICE_DEVICE` picks one by its number or a part of its name.
 #[derive(clap::Args)]
-#[command(after_help = "The CPU is always there and needs no driver. PUMICE_DEVICE=1 or PUMICE_DEVICE=radeon picks a GPU.")]
+#[command(
+    after_help = "The CPU is always there and needs no driver. PUMICE_DEVICE=1 or PUMICE_DEVICE=radeon picks a GPU."
+)]
 pub struct Args {
     /// Print every limit and feature as well.
     #[arg(long)]
@@ -30,7 +32,11 @@ fn print_device(device: &DeviceInfo, verbose: bool) {
     println!("{mark} [{}] {}", device.index, device.name);
     println!("      kind      {}", kind(device.kind));
     println!("      driver    {} (Vulkan {major}.{minor}.{patch})", device.driver);
-    println!("      memory    {}{}", size(device.memory_bytes), if device.unified { ", shared with the host" } else { "" });
+    println!(
+        "      memory    {}{}",
+        size(device.memory_bytes),
+        if device.unified { ", shared with the host" } else { "" }
+    );
     println!("      features  {}", features(&device.limits).join(", "));
     println!("      {}    {}", if device.chosen { "chosen" } else { "unused" }, device.reason);
     if verbose {

@@ -70,8 +70,7 @@ fn replayed(session: &Session) -> Result<Option<Figure>, Error> {
     let stream = session.gpu.device().stream()?;
     let mut recorder = session.gpu.device().recorder()?;
     for i in 0..CHAIN {
-        tiny.compiled
-            .with_launch([1, 1, 1], &tiny.operands(i), &SCALARS, |launch| Ok(recorder.launch(launch)?))?;
+        tiny.compiled.with_launch([1, 1, 1], &tiny.operands(i), &SCALARS, |launch| Ok(recorder.launch(launch)?))?;
     }
     let plan = recorder.finish()?;
     let run = || {

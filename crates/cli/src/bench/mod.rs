@@ -19,7 +19,9 @@ use case::Session;
 
 /// Times the built-in kernels on the chosen device.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  pumice bench                   every case\n  pumice bench matmul --json     the cases with 'matmul' in their name, as JSON")]
+#[command(
+    after_help = "Examples:\n  pumice bench                   every case\n  pumice bench matmul --json     the cases with 'matmul' in their name, as JSON"
+)]
 pub struct Args {
     /// Only cases whose name contains this text.
     filter: Option<String>,

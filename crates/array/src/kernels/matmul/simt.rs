@@ -109,20 +109,17 @@ impl<'k> Mover<'k> {
     }
 
     /// Adds the product of the tiles to the 8 × 8 sums at rows 4y.. and 64 + 4y.., columns 4x.. and 64 + 4x...
-    fn multiply(&self, (y, x): (Val<'k>, Val<'k>), mut sums: Vec<Val<'k>>) -> Vec<Val<'k>> {
-        for step in 0..STEP {
+    fn multiply(&self, (y, x): (Val<'k>, Val<'k>), sums: Vec<Val<'k>>) -> Vec<Val<'k>> {
+        self.k.for_unrolled(0, self.k.i32(STEP as i32), 1, sums, |step, sums| {
             let left = eight(self.a_tile, y, step);
             let right = eight(self.b_tile, x, step);
-            for (at, sum) in sums.iter_mut().enumerate() {
-                *sum = left[at / 8].fma(right[at % 8], *sum);
-            }
-        }
-        sums
+            sums.iter().enumerate().map(|(at, sum)| left[at / 8].fma(right[at % 8], *sum)).collect()
+        })
     }
 }
 
 /// The eight elements of a tile's row at 4q.. and 64 + 4q...
-fn eight<'k>(tile: SharedArray<'k>, quad: Val<'k>, row: u32) -> [Val<'k>; 8] {
+fn eight<'k>(tile: SharedArray<'k>, quad: Val<'k>, row: Val<'k>) -> [Val<'k>; 8] {
     let halves = [quad, quad + QUADS / 2].map(|quad| tile.load(quad + row * QUADS));
     std::array::from_fn(|i| halves[i / 4].lane(i as u8 % 4))
 }

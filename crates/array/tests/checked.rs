@@ -1,0 +1,103 @@
+//! A checked build names kernel, line, index and bound of an overrun, and the process and the device go on.
+
+mod rig;
+
+use pumice::kernel::{Builder, Elem, Kernel};
+use pumice::launch::Build;
+use pumice::{Error, Result};
+use rig::Job;
+
+/// Runs one workgroup of 32 with one output of 16 elements; gives the error's text.
+fn violation(write: impl FnOnce(&Builder)) -> Option<String> {
+    let gpu = rig::gpu()?;
+    let kernel = Kernel::build("careless", [32, 1, 1], write).expect("the kernel is well formed");
+    let job = Job { kernel: &kernel, groups: [1, 1, 1], scalars: &[], buffers: vec![vec![0; 64]] };
+    let found = match job.on_device(gpu, Build::Checked) {
+        Err(Error::Index(text)) => text,
+        other => panic!("an overrun must be reported but the launch gave {other:?}"),
+    };
+    // The device goes on: the next launch works.
+    well_behaved().expect("a launch after a violation works");
+    Some(found)
+}
+
+fn well_behaved() -> Result<()> {
+    let Some(gpu) = rig::gpu() else { return Ok(()) };
+    let kernel = Kernel::build("careful", [16, 1, 1], |k| {
+        let out = k.output("out", Elem::I32);
+        out.store(k.local_index(), k.local_index() * 3);
+    })?;
+    let job = Job { kernel: &kernel, groups: [1, 1, 1], scalars: &[], buffers: vec![vec![0; 64]] };
+    let found = job.on_device(gpu, Build::Checked)?;
+    let expected: Vec<u8> = (0..16i32).flat_map(|i| (i * 3).to_le_bytes()).collect();
+    assert_eq!(found[0], expected);
+    Ok(())
+}
+
+fn assert_names(found: Option<String>, line: u32, index: u64, bound: u64, place: &str) {
+    let Some(found) = found else { return };
+    let wanted = format!("[careless] index {index} must be below {bound} in {place}");
+    assert!(found.starts_with(&wanted), "{found} must start with {wanted}");
+    assert!(found.contains(&format!("checked.rs:{line}")), "{found} must name line {line}");
+}
+
+#[test]
+fn a_store_beyond_a_buffer_is_named() {
+    let line = line!() + 3;
+    let found = violation(|k| {
+        let out = k.output("out", Elem::I32);
+        k.when(k.local_index().eq(7), || out.store(1_000_000, 1));
+    });
+    assert_names(found, line, 1_000_000, 16, "out");
+}
+
+#[test]
+fn a_load_at_a_negative_index_is_named() {
+    let line = line!() + 3;
+    let found = violation(|k| {
+        let out = k.buffer("out", Elem::I32, pumice::kernel::Access::ReadWrite, 4);
+        k.when(k.local_index().eq(0), || out.store(0, out.load(-1)));
+    });
+    assert_names(found, line, u32::MAX as u64, 16, "out");
+}
+
+#[test]
+fn an_overrun_of_shared_memory_is_named() {
+    let line = line!() + 4;
+    let found = violation(|k| {
+        let out = k.output("out", Elem::I32);
+        let tile = k.shared("tile", Elem::F32, 20);
+        k.when(k.local_index().eq(21), || tile.store(k.local_index(), 1.0));
+        k.when(k.local_index().eq(0), || out.store(0, 1));
+    });
+    assert_names(found, line, 21, 20, "tile");
+}
+
+#[test]
+fn an_overrun_of_a_private_array_is_named() {
+    let line = line!() + 4;
+    let found = violation(|k| {
+        let out = k.output("out", Elem::I32);
+        let own = k.private("own", Elem::I32, 4);
+        k.when(k.local_index().eq(9), || own.store(k.local_index(), 5));
+        k.when(k.local_index().eq(0), || out.store(0, own.load(0)));
+    });
+    assert_names(found, line, 9, 4, "own");
+}
+
+#[test]
+fn an_atomic_beyond_a_buffer_is_named() {
+    let line = line!() + 4;
+    let found = violation(|k| {
+        let out = k.buffer("out", Elem::U32, pumice::kernel::Access::ReadWrite, 4);
+        k.when(k.local_index().eq(3), || {
+            out.atomic_add(16, 1);
+        });
+    });
+    assert_names(found, line, 16, 16, "out");
+}
+
+#[test]
+fn a_kernel_within_its_bounds_is_fine() {
+    well_behaved().expect("nothing is wrong with it");
+}

@@ -1,0 +1,93 @@
+//! Random well-formed kernels give the same bits on the interpreter and on the device, and `spirv-val` accepts them.
+
+mod rig;
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use pumice::kernel::random::{RandomKernel, RandomLimits, first_difference, random_kernel};
+use pumice::kernel::{Target, passes, spirv};
+use pumice::launch::{Build, Gpu};
+use rig::Job;
+
+/// Kernels in the quick and in the slow suite.
+const QUICK: u64 = 120;
+const SLOW: u64 = 10_000;
+
+fn limits(target: &Target) -> RandomLimits {
+    RandomLimits {
+        subgroup_multiple: target.subgroup_size,
+        f64: target.float64,
+        atomic_i64: target.atomic_i64,
+        ..RandomLimits::default()
+    }
+}
+
+#[test]
+fn interpreter_and_device_agree_bit_for_bit() {
+    let Some(gpu) = rig::gpu() else { return };
+    let limits = limits(gpu.target());
+    let seeds = if rig::slow() { SLOW } else { QUICK };
+    let failures: Vec<String> = (0..seeds).filter_map(|seed| compare(gpu, seed, &limits).err()).collect();
+    assert!(failures.is_empty(), "{} of {seeds} kernels differ:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Runs one kernel both ways, every fourth as a checked build.
+fn compare(gpu: &Gpu, seed: u64, limits: &RandomLimits) -> Result<(), String> {
+    let RandomKernel { kernel, buffers, scalars, groups } = random_kernel(seed, limits);
+    let build = if seed % 4 == 0 { Build::Checked } else { Build::Fast };
+    let job = Job { kernel: &kernel, groups, scalars: &scalars, buffers };
+    let expected = job.interpreted(gpu.target().subgroup_size).map_err(|e| format!("seed {seed}, interpreter: {e}"))?;
+    let found = job.on_device(gpu, build).map_err(|e| format!("seed {seed}, {build:?}: {e}"))?;
+    for ((param, expected), found) in kernel.buffers.iter().zip(&expected).zip(&found) {
+        if let Some(at) = first_difference(param.elem, expected, found) {
+            let (name, elem, size) = (&param.name, param.elem.name(), param.elem.bytes());
+            let range = at * size..(at + 1) * size;
+            let (expected, found) = (&expected[range.clone()], &found[range]);
+            return Err(format!(
+                "seed {seed}, {build:?}: {name}[{at}] ({elem}) is {found:02x?} but must be {expected:02x?}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn spirv_val_accepts_random_kernels_for_every_kind_of_device() {
+    if Command::new("spirv-val").arg("--version").output().is_err() {
+        assert_ne!(std::env::var("PUMICE_REQUIRE_VULKAN").as_deref(), Ok("1"), "spirv-val must be installed");
+        eprintln!("skipped, no spirv-val");
+        return;
+    }
+    let seeds = if rig::slow() { SLOW / 10 } else { 40 };
+    let full = Target::full();
+    let software = Target { subgroup_size: 8, fused_fma: false, ..Target::full() };
+    let plain = Target { float64: true, ..Target::minimal() };
+    for (name, target) in [("full", full), ("software", software), ("minimal", plain)] {
+        let limits = RandomLimits { f64: target.float64, atomic_i64: target.atomic_i64, ..RandomLimits::default() };
+        for seed in 0..seeds {
+            let mut kernel = random_kernel(seed, &limits).kernel;
+            if seed % 3 == 0 {
+                passes::checked(&mut kernel);
+            }
+            passes::optimize(&mut kernel);
+            let module = spirv::emit(&kernel, &target).unwrap_or_else(|e| panic!("{name}, seed {seed}: {e}"));
+            validate(&module.words).unwrap_or_else(|e| panic!("{name}, seed {seed}: {e}"));
+        }
+    }
+}
+
+/// What `spirv-val` says of a module.
+fn validate(words: &[u32]) -> Result<(), String> {
+    let mut child = Command::new("spirv-val")
+        .args(["--target-env", "vulkan1.3", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| e.to_string())?;
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    child.stdin.take().expect("piped").write_all(&bytes).map_err(|e| e.to_string())?;
+    let output = child.wait_with_output().map_err(|e| e.to_string())?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
