@@ -28,6 +28,7 @@ pub mod passes;
 pub mod print;
 #[doc(hidden)]
 pub mod random;
+pub mod search;
 pub mod spirv;
 pub mod target;
 pub mod types;

@@ -68,7 +68,7 @@ mod vectorize {
 
     #[test]
     fn keeps_bits_of_random_kernels() {
-        keeps_bits(0..300, vectorize);
+        keeps_bits(0..120, vectorize);
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod checked {
 
     #[test]
     fn random_kernels_keep_their_bits_and_report_nothing() {
-        for seed in 0..200 {
+        for seed in 0..120 {
             let random = random_kernel(seed, &RandomLimits::default());
             let mut kernel = random.kernel.clone();
             checked(&mut kernel);
@@ -358,7 +358,7 @@ mod dce {
 
     #[test]
     fn keeps_bits_of_random_kernels() {
-        keeps_bits(0..300, dce);
+        keeps_bits(0..120, dce);
     }
 
     #[test]
@@ -438,7 +438,7 @@ mod cse {
 
     #[test]
     fn keeps_bits_of_random_kernels() {
-        keeps_bits(0..300, cse);
+        keeps_bits(0..120, cse);
     }
 
     #[test]
@@ -560,7 +560,7 @@ mod optimize {
 
     #[test]
     fn keeps_bits_of_random_kernels() {
-        keeps_bits(0..500, optimize);
+        keeps_bits(0..250, optimize);
     }
 
     #[test]
