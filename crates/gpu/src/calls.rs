@@ -33,13 +33,18 @@ pub struct Calls {
 
 impl Calls {
     /// Takes over a device that was just created from `instance`.
-    pub(crate) fn new(raw: ash::Device, instance: Arc<Instance>, shim: Arc<Shim>) -> Self {
-        Calls { raw, shim, leaks: LeakLog::default(), instance }
+    pub(crate) fn new(raw: ash::Device, instance: Arc<Instance>, shim: Arc<Shim>, leaks: LeakLog) -> Self {
+        Calls { raw, shim, leaks, instance }
     }
 
     /// How often the Vulkan command with this name was called, failed calls included.
     pub fn count(&self, name: &str) -> u64 {
         self.shim.count(name)
+    }
+
+    /// How often the Vulkan command with this name failed, on purpose or not.
+    pub fn failures(&self, name: &str) -> u64 {
+        self.shim.failures(name)
     }
 
     /// All commands that were called, with how often.

@@ -244,7 +244,7 @@ fn open_calls(info: &DeviceInfo, options: &Options) -> Result<(Arc<Calls>, vk::P
     let create = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
     // SAFETY: the family, the extensions and the features are the device's own; all structs live in this function.
     let raw = features.enable(create, |create| unsafe { instance.calls.create_device(physical, create) })?;
-    Ok((Arc::new(Calls::new(raw, instance, shim)), physical, family))
+    Ok((Arc::new(Calls::new(raw, instance, shim, options.leak_log.clone())), physical, family))
 }
 
 fn nothing_usable(devices: &[DeviceInfo]) -> String {

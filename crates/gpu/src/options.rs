@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::calls::FaultPlan;
+use crate::leaks::LeakLog;
 
 /// What to open a device with. The default takes its values from the environment.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct Options {
     pub memory_capacity: Option<u64>,
     /// How host and device exchange bytes.
     pub transfers: Transfers,
+    /// Where leaks are noted, also those of a device that could not be opened to the end.
+    pub leak_log: LeakLog,
 }
 
 /// What the Khronos validation layer does.
@@ -53,6 +56,7 @@ impl Default for Options {
             timeout: Duration::from_millis(number("PUMICE_TIMEOUT_MS").unwrap_or(60_000)),
             memory_capacity: None,
             transfers: Transfers::Automatic,
+            leak_log: LeakLog::default(),
         }
     }
 }

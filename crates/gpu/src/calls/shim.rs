@@ -70,8 +70,11 @@ impl Shim {
     }
 
     pub(crate) fn count(&self, name: &str) -> u64 {
-        let call = Call::ALL.iter().find(|call| call.name() == name);
-        call.map_or(0, |call| self.made[*call as usize].load(Ordering::Relaxed))
+        by_name(name).map_or(0, |call| self.made[call as usize].load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn failures(&self, name: &str) -> u64 {
+        by_name(name).map_or(0, |call| self.failed[call as usize].load(Ordering::Relaxed))
     }
 
     pub(crate) fn counts(&self) -> Vec<(&'static str, u64)> {
@@ -130,6 +133,10 @@ impl Shim {
     fn lock_faults(&self) -> std::sync::MutexGuard<'_, FaultPlan> {
         self.faults.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
+}
+
+fn by_name(name: &str) -> Option<Call> {
+    Call::ALL.iter().copied().find(|call| call.name() == name)
 }
 
 #[cfg(test)]
