@@ -1,8 +1,8 @@
 //! The shim: every Vulkan call of the crate goes through here.
 //!
-//! No other module calls a driver function. That buys three things: calls are counted by name, any call can be made to fail by a
-//! [`FaultPlan`], and a lost device is noticed at one place, after which calls fail at once without reaching the driver. It also says
-//! which objects are alive, because it sees what is created and what is destroyed.
+//! No other module calls a driver function. That buys three things: calls are counted by name, any call can be made to
+//! fail by a [`FaultPlan`], and a lost device is noticed at one place, after which calls fail at once without reaching
+//! the driver. It also says which objects are alive, because it sees what is created and what is destroyed.
 
 mod device;
 mod faults;
@@ -12,6 +12,8 @@ mod shim;
 
 use std::fmt;
 use std::sync::Arc;
+
+use ash::vk;
 
 pub use faults::{Fault, FaultPlan};
 pub(crate) use instance::{INSTALL, InstanceCalls, Library};
@@ -98,11 +100,13 @@ impl Calls {
         &self.leaks
     }
 
-    /// Waits until a lost device has really stopped, so that its objects can be destroyed. A loss that was only injected leaves work
-    /// running; a real one makes the driver answer at once. Not subject to faults: it stands for the hardware, not for an answer.
+    /// Waits until a lost device has really stopped, so that its objects can be destroyed. A loss that was only
+    /// injected leaves work running; a real one makes the driver answer at once. Not subject to faults: it stands for
+    /// the hardware, not for an answer.
     pub(crate) fn drain_lost(&self) {
         self.shim.void(Call::DeviceWaitIdle);
-        // SAFETY: the device is alive; the queue is not used by others, since calls to a lost device do not reach the driver.
+        // SAFETY: the device is alive; the queue is not used by others, since calls to a lost device do not reach the
+        // driver.
         let _ = unsafe { self.raw.device_wait_idle() };
     }
 
@@ -114,10 +118,26 @@ impl Calls {
     }
 }
 
+impl Calls {
+    /// Breaks a rule of Vulkan in a way that harms nobody but must be reported. For tests of the validation log.
+    #[doc(hidden)]
+    pub fn plant_violation(&self) {
+        // A buffer without any usage breaks VUID-VkBufferCreateInfo-None-09499, formerly a rule of requiredbitmask.
+        let info = vk::BufferCreateInfo::default().size(256);
+        // SAFETY: drivers create such a buffer or refuse it; it is never used, and destroyed at once.
+        unsafe {
+            if let Ok(buffer) = self.create_buffer(&info) {
+                self.destroy_buffer(buffer);
+            }
+        }
+    }
+}
+
 impl Drop for Calls {
     fn drop(&mut self) {
         if !self.may_destroy() {
-            // A hung kernel may still write: the device, the instance and the library stay for ever. That is no leak but a choice.
+            // A hung kernel may still write: the device, the instance and the library stay for ever. That is no leak
+            // but a choice.
             std::mem::forget(self.instance.clone());
             return;
         }

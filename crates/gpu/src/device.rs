@@ -40,7 +40,11 @@ impl Device {
     /// Opens a device.
     pub fn open(info: &DeviceInfo, options: Options) -> Result<Device> {
         if !info.missing.is_empty() {
-            return Err(Error::NoVulkan(format!("device {} must be usable but lacks {}.", info.name, info.missing.join(", "))));
+            return Err(Error::NoVulkan(format!(
+                "device {} must be usable but lacks {}.",
+                info.name,
+                info.missing.join(", ")
+            )));
         }
         let (calls, physical, queue_family) = open_calls(info, &options)?;
         let properties = calls.instance().calls.memory_properties(physical);
@@ -67,7 +71,8 @@ impl Device {
         Ok(Device(Arc::new(inner)))
     }
 
-    /// The device that [`probe::devices`] marks as chosen, opened with the default options; shared while anybody holds it.
+    /// The device that [`probe::devices`] marks as chosen, opened with the default options; shared while anybody holds
+    /// it.
     pub fn chosen() -> Result<Device> {
         static CHOSEN: Mutex<Weak<Inner>> = Mutex::new(Weak::new());
         let mut shared = CHOSEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,7 +127,8 @@ impl Device {
         self.0.memory.stats()
     }
 
-    /// Sets the guideline for memory in use and returns the old one. The cache shrinks when the sum of both comes near it.
+    /// Sets the guideline for memory in use and returns the old one. The cache shrinks when the sum of both comes near
+    /// it.
     pub fn set_memory_limit(&self, bytes: u64) -> u64 {
         self.0.memory.set_memory_limit(bytes)
     }
@@ -152,7 +158,8 @@ impl Device {
         self.0.pipelines.get_async(request)
     }
 
-    /// Writes the pipelines built so far to the cache on disk. Happens by itself a moment after building and when the device closes.
+    /// Writes the pipelines built so far to the cache on disk. Happens by itself a moment after building and when the
+    /// device closes.
     pub fn save_pipelines(&self) -> Result<()> {
         self.0.pipelines.save()
     }
@@ -227,8 +234,8 @@ impl fmt::Debug for Device {
     }
 }
 
-/// Creates the Vulkan device. One that wants validation or faults gets an instance of its own, so that messages and call numbers are
-/// its own too.
+/// Creates the Vulkan device. One that wants validation or faults gets an instance of its own, so that messages and
+/// call numbers are its own too.
 fn open_calls(info: &DeviceInfo, options: &Options) -> Result<(Arc<Calls>, vk::PhysicalDevice, u32)> {
     let shim = Arc::new(Shim::new(options.faults.clone()));
     let instance = match options.validation != Validation::Off || !options.faults.is_none() {
@@ -238,7 +245,8 @@ fn open_calls(info: &DeviceInfo, options: &Options) -> Result<(Arc<Calls>, vk::P
     let physical = probe::physical_device(&instance.calls, info)?;
     let mut features = Features::wanted(&instance.calls, physical)?;
     let family = probe::compute_family(&instance.calls, physical);
-    let (family, _) = family.ok_or_else(|| Error::NoVulkan(format!("device {} must have a compute queue.", info.name)))?;
+    let (family, _) =
+        family.ok_or_else(|| Error::NoVulkan(format!("device {} must have a compute queue.", info.name)))?;
     let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
     let extensions = features.extensions();
     let create = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);

@@ -1,7 +1,7 @@
 //! What can go wrong, as a caller of this crate sees it.
 //!
-//! Every Vulkan result code ends up as one of these variants, so that the layers above can tell what is worth retrying (memory),
-//! what ends the device (loss, timeout), and what is a mistake of the caller.
+//! Every Vulkan result code ends up as one of these variants, so that the layers above can tell what is worth retrying
+//! (memory), what ends the device (loss, timeout), and what is a mistake of the caller.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -24,7 +24,8 @@ pub enum Error {
     OutOfMemory {
         /// What was being done: `allocate`, or the Vulkan call.
         during: &'static str,
-        /// How many bytes were asked for, rounded as the allocator rounds; 0 where the driver ran out on its own account.
+        /// How many bytes were asked for, rounded as the allocator rounds; 0 where the driver ran out on its own
+        /// account.
         requested: u64,
         /// How many bytes our accounting believed to be free.
         available: u64,
@@ -130,7 +131,8 @@ mod tests {
 
     #[test]
     fn a_lost_device_names_the_last_kernels() {
-        let error = Error::DeviceLost { during: "vkQueueSubmit2", last_kernels: vec!["add_f32".into(), "sum_f32".into()] };
+        let error =
+            Error::DeviceLost { during: "vkQueueSubmit2", last_kernels: vec!["add_f32".into(), "sum_f32".into()] };
         assert_eq!(
             error.to_string(),
             "[vkQueueSubmit2] the device must be working but it is lost. The last kernels were add_f32, sum_f32."

@@ -105,12 +105,17 @@ impl FlexibleDimensions {
         // SAFETY: the instance is alive; the name is the one of the signature it is cast to.
         let found = unsafe { entry.get_instance_proc_addr(instance, name.as_ptr()) };
         // SAFETY: a Vulkan function pointer of this name has this type; both are pointers that may be null.
-        FlexibleDimensions(unsafe { std::mem::transmute::<vk::PFN_vkVoidFunction, Option<GetFlexibleDimensions>>(found) })
+        FlexibleDimensions(unsafe {
+            std::mem::transmute::<vk::PFN_vkVoidFunction, Option<GetFlexibleDimensions>>(found)
+        })
     }
 
     /// # Safety
     /// The physical device must belong to the instance and have the extension.
-    pub(crate) unsafe fn get(&self, device: vk::PhysicalDevice) -> Result<Vec<FlexibleDimensionsProperties>, vk::Result> {
+    pub(crate) unsafe fn get(
+        &self,
+        device: vk::PhysicalDevice,
+    ) -> Result<Vec<FlexibleDimensionsProperties>, vk::Result> {
         let Some(get) = self.0 else { return Ok(Vec::new()) };
         let mut count = 0;
         // SAFETY: a null array asks for the count alone.

@@ -38,7 +38,8 @@ impl Instance {
         let mut instance = Instance { calls, messenger: None, collector };
         if validated {
             let info = instance.collector.messenger();
-            // SAFETY: the extension is enabled; the collector lives as long as the instance, which destroys the messenger.
+            // SAFETY: the extension is enabled; the collector lives as long as the instance, which destroys the
+            // messenger.
             instance.messenger = Some(unsafe { instance.calls.create_messenger(&info) }?);
         }
         Ok(instance)
@@ -51,7 +52,8 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // SAFETY: devices hold their instance, so none is left; the messenger goes before the instance, the collector after both.
+        // SAFETY: devices hold their instance, so none is left; the messenger goes before the instance, the collector
+        // after both.
         unsafe {
             if let Some(messenger) = self.messenger.take() {
                 self.calls.destroy_messenger(messenger);
@@ -99,6 +101,7 @@ fn require_layer(library: &Library) -> Result<()> {
         return Ok(());
     }
     Err(Error::NoVulkan(
-        "the Khronos validation layer must be installed for validation but is not. Install vulkan-validationlayers.".into(),
+        "the Khronos validation layer must be installed for validation but is not. Install vulkan-validationlayers."
+            .into(),
     ))
 }

@@ -1,7 +1,7 @@
 //! The leak detector's memory: what was still alive when a device went away.
 //!
-//! A device cannot complain when it is dropped, so it writes down what it found; whoever holds the log can read it afterwards. Tests
-//! do, and fail on anything in it.
+//! A device cannot complain when it is dropped, so it writes down what it found; whoever holds the log can read it
+//! afterwards. Tests do, and fail on anything in it.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,7 +1,7 @@
 //! What a device can do, as plain data.
 //!
-//! Kernels never ask who made the device, only what stands here. The numbers are the driver's; a feature is true only where the
-//! device has it *and* this crate switches it on when it opens the device.
+//! Kernels never ask who made the device, only what stands here. The numbers are the driver's; a feature is true only
+//! where the device has it *and* this crate switches it on when it opens the device.
 
 mod query;
 
@@ -177,7 +177,8 @@ pub struct CooperativeShape {
     pub saturating: bool,
 }
 
-/// `VK_NV_cooperative_matrix2`: matrices held by a workgroup, in multiples of a granularity, loaded through tensor layouts.
+/// `VK_NV_cooperative_matrix2`: matrices held by a workgroup, in multiples of a granularity, loaded through tensor
+/// layouts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CooperativeMatrix2 {
     /// Matrices may belong to a workgroup.

@@ -1,9 +1,9 @@
 //! Device memory: blocks, ranges of them, a cache of ranges, and MLX's limits and counters.
 //!
-//! A raw allocation costs 0.3 to 25 ms, so the driver is asked rarely: for blocks of 64 to 256 MiB that are divided, and for large
-//! arrays. What is given up waits in a cache, keyed by size, until it is used again, until it is the oldest of too much, or until
-//! memory runs out. When it does, in this order: the cache is freed, the device's pending work is waited for (it holds buffers too),
-//! the cache is freed again, and only then the caller gets an error.
+//! A raw allocation costs 0.3 to 25 ms, so the driver is asked rarely: for blocks of 64 to 256 MiB that are divided,
+//! and for large arrays. What is given up waits in a cache, keyed by size, until it is used again, until it is the
+//! oldest of too much, or until memory runs out. When it does, in this order: the cache is freed, the device's pending
+//! work is waited for (it holds buffers too), the cache is freed again, and only then the caller gets an error.
 //!
 //! Three kinds of memory have a pool each. Only the first, the arrays', has the cache, the limits and the counters.
 
@@ -69,8 +69,8 @@ struct State {
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 impl Memory {
-    /// Memory of a device with `total` bytes; `unified` if that is the host's memory, of which some must be left. `capacity`
-    /// replaces the bound on what arrays may hold.
+    /// Memory of a device with `total` bytes; `unified` if that is the host's memory, of which some must be left.
+    /// `capacity` replaces the bound on what arrays may hold.
     pub(crate) fn new(calls: Arc<Calls>, types: MemoryTypes, total: u64, unified: bool, capacity: Option<u64>) -> Self {
         let recommended = if unified { total / 4 * 3 } else { total };
         let share = total / 100 * 95;

@@ -13,7 +13,8 @@ pub struct Options {
     pub faults: FaultPlan,
     /// What the Khronos validation layer does; [`Validation::Strict`] with `PUMICE_VALIDATION=1`, else off.
     pub validation: Validation,
-    /// Where pipelines are kept between runs: `PUMICE_CACHE_DIR`, else `pumice` in the user's cache folder. None keeps nothing.
+    /// Where pipelines are kept between runs: `PUMICE_CACHE_DIR`, else `pumice` in the user's cache folder. None keeps
+    /// nothing.
     pub cache_dir: Option<PathBuf>,
     /// The most that any wait lasts without progress: `PUMICE_TIMEOUT_MS`, else 60 s.
     pub timeout: Duration,
@@ -33,7 +34,8 @@ pub enum Validation {
     Off,
     /// Its messages are collected for `Device::validation_messages`.
     Collect,
-    /// Its messages are collected and printed, and a device that was given any panics when it is destroyed: no test passes with one.
+    /// Its messages are collected and printed, and a device that was given any panics when it is destroyed: no test
+    /// passes with one.
     Strict,
 }
 

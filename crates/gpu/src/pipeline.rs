@@ -1,8 +1,8 @@
 //! Pipelines: SPIR-V in, something that can be launched out.
 //!
-//! All kernels share one pipeline layout: no descriptor sets, and one push constant of eight bytes, the address of the argument
-//! block. A driver takes 7 ms to seconds to build a pipeline, so each is built once per content, on the caller's thread or in the
-//! background, and what the driver made of it is kept on disk for the next process.
+//! All kernels share one pipeline layout: no descriptor sets, and one push constant of eight bytes, the address of the
+//! argument block. A driver takes 7 ms to seconds to build a pipeline, so each is built once per content, on the
+//! caller's thread or in the background, and what the driver made of it is kept on disk for the next process.
 
 mod build;
 mod file;

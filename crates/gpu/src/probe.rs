@@ -12,7 +12,8 @@ use crate::limits::{Features, Limits, Properties};
 use crate::memory::device_memory_bytes;
 use crate::options;
 
-/// The Vulkan devices of this machine, found once per process. [`Error::NoVulkan`] when there is no loader, driver or device.
+/// The Vulkan devices of this machine, found once per process. [`Error::NoVulkan`] when there is no loader, driver or
+/// device.
 pub fn devices() -> Result<Vec<DeviceInfo>> {
     static DEVICES: OnceLock<Result<Vec<DeviceInfo>>> = OnceLock::new();
     DEVICES.get_or_init(|| find(options::wanted_device().as_deref())).clone()
@@ -167,8 +168,12 @@ fn describe_1_3(calls: &InstanceCalls, device: vk::PhysicalDevice, info: &mut De
     Ok(())
 }
 
-/// The queue family to compute on: the one that also draws, where there is one, for that is the one drivers care for most.
-pub(crate) fn compute_family(calls: &InstanceCalls, device: vk::PhysicalDevice) -> Option<(u32, vk::QueueFamilyProperties)> {
+/// The queue family to compute on: the one that also draws, where there is one, for that is the one drivers care for
+/// most.
+pub(crate) fn compute_family(
+    calls: &InstanceCalls,
+    device: vk::PhysicalDevice,
+) -> Option<(u32, vk::QueueFamilyProperties)> {
     let families = calls.queue_families(device).into_iter().enumerate();
     let compute = families.filter(|(_, family)| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
     let best = compute.min_by_key(|(_, family)| !family.queue_flags.contains(vk::QueueFlags::GRAPHICS));

@@ -1,12 +1,12 @@
 //! Bytes between host and device.
 //!
-//! Where memory is unified, and for uploads wherever device memory is mapped, the host copies directly. One thread fills the window
-//! into an H200 with 9 GB/s and four with 20, the same as filling staging memory, so staging is for devices whose memory the host
-//! cannot reach. Downloads from a device with memory of its own always go through cached host memory: the device fills it with
-//! 52 GB/s, while reading through the window runs at 0.03.
+//! Where memory is unified, and for uploads wherever device memory is mapped, the host copies directly. One thread
+//! fills the window into an H200 with 9 GB/s and four with 20, the same as filling staging memory, so staging is for
+//! devices whose memory the host cannot reach. Downloads from a device with memory of its own always go through cached
+//! host memory: the device fills it with 52 GB/s, while reading through the window runs at 0.03.
 //!
-//! Transfers are synchronous. The device's functions wait for all work submitted before; the stream's commit what the stream has
-//! recorded and wait for that alone. Work on other streams is theirs to order by events, as for launches.
+//! Transfers are synchronous. The device's functions wait for all work submitted before; the stream's commit what the
+//! stream has recorded and wait for that alone. Work on other streams is theirs to order by events, as for launches.
 
 mod copy;
 mod staging;
@@ -20,7 +20,8 @@ use crate::options::Transfers;
 use crate::stream::Stream;
 
 impl Device {
-    /// Copies bytes into a buffer. Waits for submitted work that may use the buffer; what streams have not committed is theirs.
+    /// Copies bytes into a buffer. Waits for submitted work that may use the buffer; what streams have not committed is
+    /// theirs.
     pub fn upload(&self, to: &Buffer, offset: u64, bytes: &[u8]) -> Result<()> {
         // Submitted work holds a clone of every buffer it uses.
         if !to.is_unique() {
@@ -79,5 +80,7 @@ fn check(op: &'static str, buffer: &Buffer, offset: u64, len: usize) -> Result<(
         return Ok(());
     }
     let have = buffer.len();
-    Err(Error::InvalidArgument(format!("[{op}] {len} bytes at {offset} must lie in the buffer but it has {have} bytes.")))
+    Err(Error::InvalidArgument(format!(
+        "[{op}] {len} bytes at {offset} must lie in the buffer but it has {have} bytes."
+    )))
 }

@@ -12,7 +12,8 @@ use crate::options::Validation;
 /// The Khronos validation layer.
 pub(crate) const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
-/// The messages of the validation layers. Clones share the list, which outlives the device: leaks are reported while it is destroyed.
+/// The messages of the validation layers. Clones share the list, which outlives the device: leaks are reported while it
+/// is destroyed.
 #[derive(Clone, Default)]
 pub struct ValidationLog(Arc<Mutex<Vec<String>>>);
 
@@ -80,7 +81,8 @@ unsafe extern "system" fn collect(
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     collector: *mut c_void,
 ) -> vk::Bool32 {
-    // SAFETY: the layer passes a valid struct, and the user data is the collector that the instance keeps alive beyond itself.
+    // SAFETY: the layer passes a valid struct, and the user data is the collector that the instance keeps alive beyond
+    // itself.
     let (data, collector) = unsafe { (&*data, &*collector.cast::<Collector>()) };
     let text = |pointer: *const c_char| match pointer.is_null() {
         true => String::new(),

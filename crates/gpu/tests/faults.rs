@@ -1,5 +1,5 @@
-//! Every Vulkan call of a whole session fails, in every way, once and for good: the session ends in a typed error or copes, nothing
-//! leaks, nothing hangs, and a device that was not lost goes on.
+//! Every Vulkan call of a whole session fails, in every way, once and for good: the session ends in a typed error or
+//! copes, nothing leaks, nothing hangs, and a device that was not lost goes on.
 
 mod rig;
 
@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use pumice_gpu::{
-    Device, Error, Fault, FaultPlan, Health, LeakLog, Options, PipelineRequest, Result, Transfers,
-};
+use pumice_gpu::{Device, Error, Fault, FaultPlan, Health, LeakLog, Options, PipelineRequest, Result, Transfers};
 use rig::{Mix, N};
 
 /// No sweep takes this long unless something hangs.
@@ -61,7 +59,7 @@ fn memory_that_runs_out_once_is_an_error_and_the_device_goes_on() {
     for (fault, transfers) in
         [(Fault::OutOfDeviceMemory, Transfers::Automatic), (Fault::OutOfHostMemory, Transfers::Staged)]
     {
-        sweep("out", transfers, fault, |ended| goes_on(ended));
+        sweep("out", transfers, fault, goes_on);
     }
 }
 
@@ -151,9 +149,13 @@ fn run(folder: &Path, transfers: Transfers, faults: FaultPlan, watched: &str) ->
     };
     let mut ended = match rig::open(options) {
         Ok(device) => use_device(&device, watched),
-        Err(error) => {
-            Ended { outcome: Err(error.clone()), again: Err(error), struck: true, health: Health::Working, leaks: vec![] }
-        }
+        Err(error) => Ended {
+            outcome: Err(error.clone()),
+            again: Err(error),
+            struck: true,
+            health: Health::Working,
+            leaks: vec![],
+        },
     };
     ended.leaks = leak_log.entries();
     ended

@@ -118,7 +118,9 @@ fn the_memory_limit_is_a_guideline_and_the_capacity_is_not() {
     let _above_the_guideline = device.allocate(32 * MIB).unwrap();
     assert!(matches!(device.allocate(129 * MIB), Err(Error::TooLarge { limit, .. }) if limit == 128 * MIB));
     let error = device.allocate(100 * MIB).unwrap_err();
-    assert!(matches!(error, Error::OutOfMemory { requested, capacity, .. } if requested == 100 * MIB && capacity == 128 * MIB));
+    assert!(
+        matches!(error, Error::OutOfMemory { requested, capacity, .. } if requested == 100 * MIB && capacity == 128 * MIB)
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The device-level Vulkan calls, one row each.
 //!
-//! Every row becomes an `unsafe fn` of [`Calls`] whose contract is that of the Vulkan command it names: handles belong to this device
-//! and are alive, external synchronisation is the caller's, the pointers inside the structs are valid.
+//! Every row becomes an `unsafe fn` of [`Calls`] whose contract is that of the Vulkan command it names: handles belong
+//! to this device and are alive, external synchronisation is the caller's, the pointers inside the structs are valid.
 
 use ash::vk;
 

@@ -1,7 +1,7 @@
 //! Faults on demand: which Vulkan call shall fail, and how.
 //!
-//! A driver fails rarely and never when a test wants it to. A fault plan makes the shim return an error in place of a call, so that
-//! every error path of the crate can be walked, one call after the other.
+//! A driver fails rarely and never when a test wants it to. A fault plan makes the shim return an error in place of a
+//! call, so that every error path of the crate can be walked, one call after the other.
 
 use ash::vk;
 

@@ -11,8 +11,7 @@ use crate::error::{Error, Result};
 use crate::extensions;
 
 /// What to do about a missing driver; ends every [`Error::NoVulkan`].
-pub(crate) const INSTALL: &str =
-    "Install the GPU vendor's Vulkan driver, or Mesa's (Debian and Ubuntu: apt install libvulkan1 mesa-vulkan-drivers).";
+pub(crate) const INSTALL: &str = "Install the GPU vendor's Vulkan driver, or Mesa's (Debian and Ubuntu: apt install libvulkan1 mesa-vulkan-drivers).";
 
 /// The opened Vulkan library, before an instance exists.
 pub(crate) struct Library {
@@ -23,7 +22,8 @@ pub(crate) struct Library {
 impl Library {
     pub(crate) fn open(shim: Arc<Shim>) -> Result<Self> {
         shim.void(Call::LoadLibrary);
-        // SAFETY: the system's Vulkan loader is the one library this crate opens; its initialisers are as trusted as the driver's.
+        // SAFETY: the system's Vulkan loader is the one library this crate opens; its initialisers are as trusted as
+        // the driver's.
         let entry = unsafe { ash::Entry::load() }.map_err(|cause| {
             Error::NoVulkan(format!("libvulkan must be present but could not be opened ({cause}). {INSTALL}"))
         })?;
@@ -82,7 +82,8 @@ impl InstanceCalls {
     }
 
     /// # Safety
-    /// As `vkCreateDebugUtilsMessengerEXT` asks; the extension must be enabled and the user data must outlive the messenger.
+    /// As `vkCreateDebugUtilsMessengerEXT` asks; the extension must be enabled and the user data must outlive the
+    /// messenger.
     pub(crate) unsafe fn create_messenger(
         &self,
         info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>,
@@ -154,7 +155,10 @@ impl InstanceCalls {
     }
 
     /// The shapes of `VK_NV_cooperative_matrix2`; none where the loader does not know the command.
-    pub(crate) fn flexible_dimensions(&self, device: vk::PhysicalDevice) -> Result<Vec<extensions::FlexibleDimensionsProperties>> {
+    pub(crate) fn flexible_dimensions(
+        &self,
+        device: vk::PhysicalDevice,
+    ) -> Result<Vec<extensions::FlexibleDimensionsProperties>> {
         self.shim.fallible(Call::GetFlexibleDimensions, || {
             // SAFETY: the physical device came from this instance and has the extension.
             unsafe { self.flexible.get(device) }

@@ -1,5 +1,5 @@
-//! The Vulkan calls this crate makes, by name: what the counters count, what a fault plan can name, and which calls create an
-//! object that another one must destroy.
+//! The Vulkan calls this crate makes, by name: what the counters count, what a fault plan can name, and which calls
+//! create an object that another one must destroy.
 
 macro_rules! calls {
     ($($variant:ident = $name:literal,)*) => {

@@ -1,4 +1,5 @@
-//! What happens before and after every Vulkan call: it is counted, it may be made to fail, and a lost device is remembered.
+//! What happens before and after every Vulkan call: it is counted, it may be made to fail, and a lost device is
+//! remembered.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -47,7 +48,11 @@ impl Shim {
 
     /// Makes a call that can fail, unless the device is lost or the plan wants it to fail.
     #[inline]
-    pub(crate) fn fallible<T>(&self, call: Call, make: impl FnOnce() -> std::result::Result<T, vk::Result>) -> Result<T> {
+    pub(crate) fn fallible<T>(
+        &self,
+        call: Call,
+        make: impl FnOnce() -> std::result::Result<T, vk::Result>,
+    ) -> Result<T> {
         let nth = self.made[call as usize].fetch_add(1, Ordering::Relaxed);
         let index = self.fallible.fetch_add(1, Ordering::Relaxed);
         let outcome = match self.refusal(call, index, nth) {
@@ -163,7 +168,8 @@ mod tests {
     fn after_a_loss_calls_fail_without_being_made() {
         let shim = Shim::new(FaultPlan::named("vkQueueSubmit2", 0, Fault::DeviceLost));
         assert!(matches!(shim.fallible(Call::QueueSubmit, || Ok(())), Err(Error::DeviceLost { .. })));
-        let later = shim.fallible(Call::CreateBuffer, || -> std::result::Result<(), vk::Result> { panic!("must not be made") });
+        let later =
+            shim.fallible(Call::CreateBuffer, || -> std::result::Result<(), vk::Result> { panic!("must not be made") });
         assert!(matches!(later, Err(Error::DeviceLost { during: "vkCreateBuffer", .. })));
         assert_eq!(shim.health(), Health::Lost);
     }

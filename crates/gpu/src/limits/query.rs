@@ -1,18 +1,17 @@
-//! Reading [`Limits`] from a driver: its properties, the features it has, and those that opening the device switches on.
+//! Reading [`Limits`] from a driver: its properties, the features it has, and those that opening the device switches
+//! on.
 
 use std::ffi::{CStr, CString};
 
 use ash::vk;
 
 use super::{
-    ComponentType, CooperativeMatrix2, CooperativeShape, FlexibleShape, FloatControls, Independence,
-    Limits, MatrixScope,
+    ComponentType, CooperativeMatrix2, CooperativeShape, FlexibleShape, FloatControls, Independence, Limits,
+    MatrixScope,
 };
 use crate::calls::InstanceCalls;
 use crate::error::Result;
-use crate::extensions::{
-    self, Bfloat16Features, CooperativeMatrix2Features, CooperativeMatrix2Properties,
-};
+use crate::extensions::{self, Bfloat16Features, CooperativeMatrix2Features, CooperativeMatrix2Properties};
 
 /// The extensions this crate makes use of where a device has them.
 const OPTIONAL: [&CStr; 5] = [
@@ -136,13 +135,9 @@ impl Features {
             v13: used_of_13(&self.v13),
             atomic_float: vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT {
                 shader_buffer_float32_atomics: self.atomic_float.shader_buffer_float32_atomics,
-                shader_buffer_float32_atomic_add: self
-                    .atomic_float
-                    .shader_buffer_float32_atomic_add,
+                shader_buffer_float32_atomic_add: self.atomic_float.shader_buffer_float32_atomic_add,
                 shader_shared_float32_atomics: self.atomic_float.shader_shared_float32_atomics,
-                shader_shared_float32_atomic_add: self
-                    .atomic_float
-                    .shader_shared_float32_atomic_add,
+                shader_shared_float32_atomic_add: self.atomic_float.shader_shared_float32_atomic_add,
                 ..Default::default()
             },
             explicit_layout: vk::PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR {
@@ -160,9 +155,7 @@ impl Features {
     }
 }
 
-fn used_of_12(
-    has: &vk::PhysicalDeviceVulkan12Features<'_>,
-) -> vk::PhysicalDeviceVulkan12Features<'static> {
+fn used_of_12(has: &vk::PhysicalDeviceVulkan12Features<'_>) -> vk::PhysicalDeviceVulkan12Features<'static> {
     vk::PhysicalDeviceVulkan12Features {
         storage_buffer8_bit_access: has.storage_buffer8_bit_access,
         shader_buffer_int64_atomics: has.shader_buffer_int64_atomics,
@@ -179,9 +172,7 @@ fn used_of_12(
     }
 }
 
-fn used_of_13(
-    has: &vk::PhysicalDeviceVulkan13Features<'_>,
-) -> vk::PhysicalDeviceVulkan13Features<'static> {
+fn used_of_13(has: &vk::PhysicalDeviceVulkan13Features<'_>) -> vk::PhysicalDeviceVulkan13Features<'static> {
     vk::PhysicalDeviceVulkan13Features {
         subgroup_size_control: has.subgroup_size_control,
         compute_full_subgroups: has.compute_full_subgroups,
@@ -210,11 +201,7 @@ pub(crate) struct Properties {
 
 impl Properties {
     /// What the device says about itself. `features` tells which extension structs it understands.
-    pub(crate) fn query(
-        calls: &InstanceCalls,
-        device: vk::PhysicalDevice,
-        features: &Features,
-    ) -> Self {
+    pub(crate) fn query(calls: &InstanceCalls, device: vk::PhysicalDevice, features: &Features) -> Self {
         let mut found = Properties::default();
         let mut chain = vk::PhysicalDeviceProperties2::default()
             .push_next(&mut found.v11)
@@ -266,8 +253,8 @@ impl Properties {
         limits.subgroup_size = self.v11.subgroup_size;
         limits.min_subgroup_size = self.v13.min_subgroup_size;
         limits.max_subgroup_size = self.v13.max_subgroup_size;
-        limits.subgroup_size_control = features.v13.subgroup_size_control != vk::FALSE
-            && self.v13.required_subgroup_size_stages.contains(compute);
+        limits.subgroup_size_control =
+            features.v13.subgroup_size_control != vk::FALSE && self.v13.required_subgroup_size_stages.contains(compute);
         let operations = if self.v11.subgroup_supported_stages.contains(compute) {
             self.v11.subgroup_supported_operations
         } else {
@@ -278,8 +265,7 @@ impl Properties {
         limits.subgroup_arithmetic = operations.contains(vk::SubgroupFeatureFlags::ARITHMETIC);
         limits.subgroup_ballot = operations.contains(vk::SubgroupFeatureFlags::BALLOT);
         limits.subgroup_shuffle = operations.contains(vk::SubgroupFeatureFlags::SHUFFLE);
-        limits.subgroup_shuffle_relative =
-            operations.contains(vk::SubgroupFeatureFlags::SHUFFLE_RELATIVE);
+        limits.subgroup_shuffle_relative = operations.contains(vk::SubgroupFeatureFlags::SHUFFLE_RELATIVE);
         limits.subgroup_clustered = operations.contains(vk::SubgroupFeatureFlags::CLUSTERED);
         limits.subgroup_extended_types = features.v12.shader_subgroup_extended_types != vk::FALSE;
     }
@@ -340,11 +326,7 @@ impl Properties {
     }
 }
 
-fn arithmetic(
-    limits: &mut Limits,
-    features: &Features,
-    v13: &vk::PhysicalDeviceVulkan13Properties<'_>,
-) {
+fn arithmetic(limits: &mut Limits, features: &Features, v13: &vk::PhysicalDeviceVulkan13Properties<'_>) {
     limits.int8 = features.v12.shader_int8 != vk::FALSE;
     limits.int16 = features.core.shader_int16 != vk::FALSE;
     limits.int64 = features.core.shader_int64 != vk::FALSE;
@@ -355,17 +337,13 @@ fn arithmetic(
     limits.bfloat16 = features.bfloat16.shader_bfloat16_type != vk::FALSE;
     limits.bfloat16_matrix = features.bfloat16.shader_bfloat16_cooperative_matrix != vk::FALSE;
     limits.integer_dot = features.v13.shader_integer_dot_product != vk::FALSE;
-    limits.integer_dot_accelerated =
-        v13.integer_dot_product4x8_bit_packed_signed_accelerated != vk::FALSE;
+    limits.integer_dot_accelerated = v13.integer_dot_product4x8_bit_packed_signed_accelerated != vk::FALSE;
     limits.atomic_float32_add = features.atomic_float.shader_buffer_float32_atomic_add != vk::FALSE;
-    limits.atomic_float32_add_shared =
-        features.atomic_float.shader_shared_float32_atomic_add != vk::FALSE;
+    limits.atomic_float32_add_shared = features.atomic_float.shader_shared_float32_atomic_add != vk::FALSE;
     limits.atomic_int64 = features.v12.shader_buffer_int64_atomics != vk::FALSE;
-    limits.workgroup_explicit_layout =
-        features.explicit_layout.workgroup_memory_explicit_layout != vk::FALSE;
+    limits.workgroup_explicit_layout = features.explicit_layout.workgroup_memory_explicit_layout != vk::FALSE;
     limits.vulkan_memory_model = features.v12.vulkan_memory_model != vk::FALSE;
-    limits.vulkan_memory_model_device_scope =
-        features.v12.vulkan_memory_model_device_scope != vk::FALSE;
+    limits.vulkan_memory_model_device_scope = features.v12.vulkan_memory_model_device_scope != vk::FALSE;
 }
 
 fn shape(found: &vk::CooperativeMatrixPropertiesKHR<'_>) -> CooperativeShape {

@@ -10,8 +10,8 @@ use super::Memory;
 use super::kinds::MemoryKind;
 use super::pool::Range;
 
-/// A handle to a piece of device memory. Clones share the memory; the last one to go returns it to the cache. Work in flight holds
-/// clones of what it uses, so the memory is not reused under it.
+/// A handle to a piece of device memory. Clones share the memory; the last one to go returns it to the cache. Work in
+/// flight holds clones of what it uses, so the memory is not reused under it.
 #[derive(Clone)]
 pub struct Buffer(Arc<Suballocation>);
 

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::pool::Range;
 
-/// Sizes above one page are rounded up to pages. Apple silicon's page size, so that sizes and counters behave as MLX's do.
+/// Sizes above one page are rounded up to pages. Apple silicon's page size, so that sizes and counters behave as MLX's
+/// do.
 pub(crate) const PAGE: u64 = 16 * 1024;
 
 /// The cache of one pool.

@@ -10,9 +10,11 @@ use crate::error::{Error, Result};
 pub(crate) enum MemoryKind {
     /// Arrays: the device's own memory, also visible to the host where that costs nothing.
     Device = 0,
-    /// Written by the host, read by the device: argument blocks, staging for uploads. In device memory where it can be mapped.
+    /// Written by the host, read by the device: argument blocks, staging for uploads. In device memory where it can be
+    /// mapped.
     Mapped = 1,
-    /// Staging, written by the device and read by the host through its caches, or written by the host for large uploads.
+    /// Staging, written by the device and read by the host through its caches, or written by the host for large
+    /// uploads.
     Staging = 2,
 }
 
@@ -34,8 +36,8 @@ const HOST: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::from_raw(
 );
 
 impl MemoryTypes {
-    /// Picks the types. On unified devices all kinds want the host's caches; on others device memory is mapped where its largest
-    /// heap can be (a resizable BAR).
+    /// Picks the types. On unified devices all kinds want the host's caches; on others device memory is mapped where
+    /// its largest heap can be (a resizable BAR).
     pub(crate) fn pick(memory: &vk::PhysicalDeviceMemoryProperties, unified: bool) -> Result<Self> {
         let heap = largest_local_heap(memory);
         let cached = if unified { CACHED } else { vk::MemoryPropertyFlags::empty() };
@@ -77,9 +79,9 @@ fn first(
 ) -> Option<u32> {
     let types = memory.memory_types_as_slice();
     let fits = |wish: &vk::MemoryPropertyFlags| {
-        types.iter().position(|kind| {
-            kind.property_flags.contains(*wish) && heap.is_none_or(|heap| kind.heap_index == heap)
-        })
+        types
+            .iter()
+            .position(|kind| kind.property_flags.contains(*wish) && heap.is_none_or(|heap| kind.heap_index == heap))
     };
     wishes.iter().find_map(fits).map(|at| at as u32)
 }
@@ -114,7 +116,10 @@ mod tests {
 
     #[test]
     fn a_card_with_a_full_window_is_mapped() {
-        let memory = memory(&[(140 << 30, true), (128 << 30, false)], &[(1, HOST), (1, HOST | CACHED), (0, LOCAL), (0, LOCAL | HOST)]);
+        let memory = memory(
+            &[(140 << 30, true), (128 << 30, false)],
+            &[(1, HOST), (1, HOST | CACHED), (0, LOCAL), (0, LOCAL | HOST)],
+        );
         let types = MemoryTypes::pick(&memory, false).expect("all kinds exist");
         assert_eq!(MemoryKind::ALL.map(|kind| types.of(kind)), [3, 3, 1]);
         assert!(types.is_mapped(MemoryKind::Device));

@@ -47,8 +47,8 @@ impl Pool {
         self.blocks[range.block].as_ref().expect("a range keeps its block")
     }
 
-    /// Finds a range of `size` bytes (a multiple of the alignment), asking the driver for a block if none has room, but for no more
-    /// than `capacity` bytes in all.
+    /// Finds a range of `size` bytes (a multiple of the alignment), asking the driver for a block if none has room, but
+    /// for no more than `capacity` bytes in all.
     pub(crate) fn take(&mut self, calls: &Calls, size: u64, capacity: u64) -> Result<Range> {
         debug_assert_eq!(size % ALIGNMENT, 0, "the allocator rounds sizes");
         if let Some(range) = self.take_existing(size) {
@@ -66,11 +66,14 @@ impl Pool {
         Ok(self.take_existing(size).expect("the new block has room"))
     }
 
-    /// Gives a range back; a block that becomes empty is returned to the driver unless it is the pool's last shared one.
+    /// Gives a range back; a block that becomes empty is returned to the driver unless it is the pool's last shared
+    /// one.
     pub(crate) fn give_back(&mut self, calls: &Calls, range: Range) {
         let block = self.blocks[range.block].as_mut().expect("a range keeps its block");
         block.free.give_back(range.offset, range.size);
-        if block.free.is_empty() && (block.size >= self.growth.dedicated.max(self.growth.first + 1) || self.blocks() > 1) {
+        if block.free.is_empty()
+            && (block.size >= self.growth.dedicated.max(self.growth.first + 1) || self.blocks() > 1)
+        {
             self.remove(calls, range.block);
         }
     }

@@ -22,10 +22,8 @@ pub(crate) fn build(
     // SAFETY: the words begin as SPIR-V does. Whether the rest is valid is the emitter's promise.
     let module = unsafe { calls.create_shader_module(&info) }.map_err(|error| named(error, request))?;
     let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
-    let mut stage = vk::PipelineShaderStageCreateInfo::default()
-        .stage(vk::ShaderStageFlags::COMPUTE)
-        .module(module)
-        .name(c"main");
+    let mut stage =
+        vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE).module(module).name(c"main");
     if let Some(wanted) = request.subgroup_size {
         size = size.required_subgroup_size(wanted);
         stage = stage.push_next(&mut size);
@@ -38,7 +36,8 @@ pub(crate) fn build(
     // SAFETY: a module is needed only while pipelines are created from it.
     unsafe { calls.destroy_shader_module(module) };
     let pipeline = built.map_err(|error| named(error, request))?;
-    let hit = vk::PipelineCreationFeedbackFlags::VALID | vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT;
+    let hit =
+        vk::PipelineCreationFeedbackFlags::VALID | vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT;
     Ok((pipeline, feedback.flags.contains(hit)))
 }
 

@@ -1,7 +1,8 @@
-//! The file that holds a pipeline cache. It is untrusted input: anything in it may be damaged, cut short, or of another driver.
+//! The file that holds a pipeline cache. It is untrusted input: anything in it may be damaged, cut short, or of another
+//! driver.
 //!
-//! Drivers are known to crash on damaged data, so the driver's blob is wrapped with its length and a checksum, and the header that
-//! Vulkan prescribes is checked against the device before the driver sees it.
+//! Drivers are known to crash on damaged data, so the driver's blob is wrapped with its length and a checksum, and the
+//! header that Vulkan prescribes is checked against the device before the driver sees it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

@@ -39,10 +39,23 @@ struct Key {
 }
 
 impl Pipelines {
-    pub(crate) fn new(calls: Arc<Calls>, info: &DeviceInfo, options: &Options, counters: Arc<Counters>) -> Result<Self> {
+    pub(crate) fn new(
+        calls: Arc<Calls>,
+        info: &DeviceInfo,
+        options: &Options,
+        counters: Arc<Counters>,
+    ) -> Result<Self> {
         let layout = Arc::new(Layout::new(calls.clone())?);
         let store = Store::new(calls.clone(), info, options.cache_dir.as_deref());
-        let shared = Shared { calls, info: info.clone(), layout, slots: Mutex::default(), counters, store, inbox: Inbox::default() };
+        let shared = Shared {
+            calls,
+            info: info.clone(),
+            layout,
+            slots: Mutex::default(),
+            counters,
+            store,
+            inbox: Inbox::default(),
+        };
         let shared = Arc::new(shared);
         Ok(Pipelines { workers: Workers::new(shared.clone()), shared })
     }

@@ -1,4 +1,5 @@
-//! The place of one pipeline: wanted, being built, or there. Whoever needs it first builds it; all others wait for that.
+//! The place of one pipeline: wanted, being built, or there. Whoever needs it first builds it; all others wait for
+//! that.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -77,7 +78,8 @@ impl Slot {
     }
 }
 
-/// The duty to settle a slot. Dropped without an outcome (a panic in a driver's callback, say), it settles with an error.
+/// The duty to settle a slot. Dropped without an outcome (a panic in a driver's callback, say), it settles with an
+/// error.
 pub(super) struct Claim<'a> {
     slot: &'a Slot,
     settled: bool,

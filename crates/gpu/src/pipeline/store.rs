@@ -32,8 +32,7 @@ struct State {
 
 impl Store {
     pub(super) fn new(calls: Arc<Calls>, info: &DeviceInfo, folder: Option<&Path>) -> Self {
-        let owner =
-            Owner { vendor_id: info.vendor_id, device_id: info.device_id, pipeline_uuid: info.pipeline_uuid };
+        let owner = Owner { vendor_id: info.vendor_id, device_id: info.device_id, pipeline_uuid: info.pipeline_uuid };
         let path = folder.map(|folder| folder.join(file_name(info)));
         let state = Mutex::default();
         Store { calls, path, owner, state, grown: AtomicU64::new(0), saved: AtomicU64::new(0) }
@@ -85,7 +84,8 @@ impl Store {
         let mut state = self.lock();
         let Some(cache) = state.cache else { return Ok(()) };
         let growth = self.growth();
-        let failed = |error: std::io::Error| Error::Cache { path: path.display().to_string(), reason: error.to_string() };
+        let failed =
+            |error: std::io::Error| Error::Cache { path: path.display().to_string(), reason: error.to_string() };
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(failed)?;
         }

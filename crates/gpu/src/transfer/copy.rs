@@ -14,8 +14,8 @@ const THREADS: usize = 4;
 pub(super) fn write(to: &Buffer, offset: u64, bytes: &[u8]) {
     let _lock = to.host().write().unwrap_or_else(PoisonError::into_inner);
     let Some(start) = to.mapped() else { return };
-    // SAFETY: the range lies in the buffer, whose mapping lives as long as it. The lock keeps other threads of this process away,
-    // and a slice of ordinary memory cannot overlap a mapping that no slice is ever made of.
+    // SAFETY: the range lies in the buffer, whose mapping lives as long as it. The lock keeps other threads of this
+    // process away, and a slice of ordinary memory cannot overlap a mapping that no slice is ever made of.
     unsafe { copy(bytes.as_ptr(), start.as_ptr().add(offset as usize), bytes.len()) }
 }
 

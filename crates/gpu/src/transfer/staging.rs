@@ -78,12 +78,7 @@ impl Staging {
     }
 
     /// Lends out pieces. After a failure the device may still be using them, so that is settled before they go.
-    fn with_lanes(
-        &self,
-        timeline: &Timeline,
-        bytes: u64,
-        work: impl FnOnce(&mut [Lane]) -> Result<()>,
-    ) -> Result<()> {
+    fn with_lanes(&self, timeline: &Timeline, bytes: u64, work: impl FnOnce(&mut [Lane]) -> Result<()>) -> Result<()> {
         let mut lanes = self.take(bytes.div_ceil(PIECE).min(LANES as u64) as usize)?;
         let outcome = work(&mut lanes);
         match outcome {
