@@ -12,11 +12,9 @@ pub(super) const LN_2_REST: f32 = -1.904_654_3e-9;
 /// `(e^r - 1 - r) / r²` for `|r| <= 0.3476`; relative error of `e^r` 2^-28.2.
 const EXP: [f32; 5] = [0.499_999_94, 0.166_665_2, 0.041_668_26, 0.008_368_857, 0.001_382_176_8];
 /// `(2^r - 1) / r` for `|r| <= 0.5`; relative error of `2^r` 2^-28.3.
-const EXP2: [f32; 6] =
-    [0.693_147_2, 0.240_226_48, 0.055_503_596, 0.009_618_499, 0.001_339_096_9, 0.000_153_292_64];
+const EXP2: [f32; 6] = [0.693_147_2, 0.240_226_48, 0.055_503_596, 0.009_618_499, 0.001_339_096_9, 0.000_153_292_64];
 /// `(e^r - 1 - r) / r²` for `|r| <= 0.5`; error relative to `e^r - 1` 2^-27.7.
-const EXPM1: [f32; 6] =
-    [0.500_000_06, 0.166_666_69, 0.041_664_958, 0.008_332_854, 0.001_401_074, 0.000_200_854_32];
+const EXPM1: [f32; 6] = [0.500_000_06, 0.166_666_69, 0.041_664_958, 0.008_332_854, 0.001_401_074, 0.000_200_854_32];
 
 /// Beyond these exp is infinite or rounds to zero.
 const EXP_MAX: f32 = 89.0;
@@ -36,6 +34,14 @@ fn reduce<'k>(x: Val<'k>) -> (Val<'k>, Val<'k>) {
     (rounded_integer(sum), r)
 }
 
+/// As `reduce` for `x + rest`; the first difference is exact, so only the last sum rounds.
+fn reduce_sum<'k>(x: Val<'k>, rest: Val<'k>) -> (Val<'k>, Val<'k>) {
+    let sum = x.fma(LOG2_E, ROUNDER);
+    let n = sum - ROUNDER;
+    let r = n.fma(-LN_2, x) + n.fma(-LN_2_REST, rest);
+    (rounded_integer(sum), r)
+}
+
 /// `e^r - 1` for the reduced argument, with the absolute error of `e^r`.
 fn exp_minus_one(r: Val<'_>) -> Val<'_> {
     polynomial(r, &EXP).fma(r * r, r)
@@ -52,19 +58,35 @@ pub(super) fn exp_normal(x: Val<'_>) -> Val<'_> {
     float(bits(exp_minus_one(r) + 1.0) + (n << 23))
 }
 
-/// `e^(x + rest)` for a small `rest`.
-pub(super) fn exp_of_sum<'k>(x: Val<'k>, rest: Val<'k>) -> Val<'k> {
-    let (n, r) = reduce(clamp(x, EXP_MIN, EXP_MAX));
+/// `e^(x + rest)` for a `rest` far below `x`, and what the last rounding missed.
+pub(super) fn exp_of_sum<'k>(x: Val<'k>, rest: Val<'k>) -> (Val<'k>, Val<'k>) {
+    let (n, r) = reduce_sum(clamp(x, EXP_MIN, EXP_MAX), rest);
     let p = exp_minus_one(r);
-    let rest = rest.fma(p, rest);
-    scale(p + rest + 1.0, n)
+    let e = p + 1.0;
+    (scale(e, n), scale(p - (e - 1.0), n))
+}
+
+/// `e^(-a²) · (m + m_rest)` for `a` up to 10.2, with the bits that `a²` drops.
+pub(super) fn exp_of_negated_square<'k>(a: Val<'k>, m: Val<'k>, m_rest: Val<'k>) -> Val<'k> {
+    let square = a * a;
+    let square_rest = a.fma(a, -square);
+    let (n, r) = reduce_sum(-square, -square_rest);
+    let p = exp_minus_one(r);
+    let e = p + 1.0;
+    let e_rest = p - (e - 1.0);
+    scale(e.fma(m, e.fma(m_rest, e_rest * m)), n)
 }
 
 pub(super) fn exp2(x: Val<'_>) -> Val<'_> {
     let x = clamp(x, -151.0, 129.0);
     let sum = x + ROUNDER;
     let r = x - (sum - ROUNDER);
-    scale(polynomial(r, &EXP2).fma(r, 1.0), rounded_integer(sum))
+    scale(exp2_near_zero(r), rounded_integer(sum))
+}
+
+/// `2^r` for `|r| <= 0.5`.
+pub(super) fn exp2_near_zero(r: Val<'_>) -> Val<'_> {
+    polynomial(r, &EXP2).fma(r, 1.0)
 }
 
 pub(super) fn expm1(x: Val<'_>) -> Val<'_> {

@@ -1,14 +1,22 @@
 //! log, log2, log10, log1p: `x = 2^e · (1 + f)` with `1 + f` between 2/3 and 4/3, and a polynomial for `log(1 + f)`.
 
 use super::bits::{bits, float};
-use super::exponential::LN_2;
+use super::exponential::{LN_2, exp_of_sum};
 use super::polynomial::polynomial;
 use crate::build::Val;
 use crate::types::Scalar;
 
 /// `(log(1 + f) - f) / f²` for `|f| <= 1/3`; relative error of the logarithm 2^-27.7.
 pub(super) const LOG: [f32; 9] = [
-    -0.5, 0.333_332_15, -0.249_998_05, 0.200_104_45, -0.166_801_81, 0.140_053_4, -0.121_883_43, 0.139_867_08, -0.128_744_94,
+    -0.5,
+    0.333_332_15,
+    -0.249_998_05,
+    0.200_104_45,
+    -0.166_801_81,
+    0.140_053_4,
+    -0.121_883_43,
+    0.139_867_08,
+    -0.128_744_94,
 ];
 
 const LOG10_2: f32 = std::f32::consts::LOG10_2;
@@ -44,6 +52,12 @@ fn special<'k>(x: Val<'k>, logarithm: Val<'k>) -> Val<'k> {
 pub(super) fn log(x: Val<'_>) -> Val<'_> {
     let (e, f) = split_any(x);
     special(x, log_from(e, f))
+}
+
+/// The logarithm of a positive normal number.
+pub(super) fn log_of_normal(x: Val<'_>) -> Val<'_> {
+    let (e, m) = split(x);
+    log_from(e.to(Scalar::F32), m - 1.0)
 }
 
 /// `e · ln 2 + log(1 + f)`.
@@ -85,4 +99,17 @@ pub(super) fn log_of_sum<'k>(x: Val<'k>, rest: Val<'k>) -> Val<'k> {
     // 2^-e; beyond 2^126 the rest is zero and any factor will do.
     let unscale = float((127 - e).max(1) << 23);
     log_from(e.to(Scalar::F32), u_rest.fma(unscale, m - 1.0))
+}
+
+/// `log(e^x + e^y)`, from the larger and the distance.
+pub(super) fn logaddexp<'k>(x: Val<'k>, y: Val<'k>) -> Val<'k> {
+    let high = x.max(y);
+    let low = x.lt(y).select(x, y);
+    // The distance and what its rounding missed. Infinities have none.
+    let d = low - high;
+    let back = d + high;
+    let missed = (low - back) + ((back - d) - high);
+    let missed = d.gt(-200.0).select(missed, 0.0);
+    let (e, e_rest) = exp_of_sum(x.eq(y).select(0.0, d), missed);
+    high + log_of_sum(e, e_rest)
 }
