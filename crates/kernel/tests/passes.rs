@@ -216,6 +216,9 @@ mod checked {
             let random = random_kernel(seed, &RandomLimits::default());
             let mut kernel = random.kernel.clone();
             checked(&mut kernel);
+            if seed % 2 == 0 {
+                pumice_kernel::passes::optimize(&mut kernel);
+            }
             verify(&kernel).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
             let mut with = random.clone();
             with.buffers.push(vec![0; 4 * REPORT_WORDS]);

@@ -5,9 +5,7 @@
 //! through another buffer may not (see `Access`: what is written through one buffer is not read afterwards through
 //! another), and a buffer that is only read is never written.
 
-use std::collections::HashMap;
-
-use super::key::{Key, constant_key};
+use super::key::{Key, QuickMap, constant_key};
 use crate::ir::{Access, Block, Inst, Kernel, MatrixOp, Op, Place, Value};
 
 /// Removes common subexpressions.
@@ -25,9 +23,11 @@ struct Pass<'a> {
     /// What stands for each value.
     stands: Vec<Value>,
     /// Constants among the values.
-    constants: HashMap<Value, u64>,
-    /// What was computed, in this block and around it.
-    seen: HashMap<Key, Vec<Value>>,
+    constants: QuickMap<Value, u64>,
+    /// What was computed, in this block and around it, by its first result.
+    seen: QuickMap<Key, Value>,
+    /// The other results of wide loads, by the first.
+    others: QuickMap<Value, Vec<Value>>,
     /// Keys of the open blocks, innermost last.
     open: Vec<Vec<Key>>,
     top: Vec<Inst>,
@@ -39,8 +39,9 @@ impl<'a> Pass<'a> {
         Pass {
             kernel,
             stands: (0..kernel.types.len() as u32).map(Value).collect(),
-            constants: HashMap::new(),
-            seen: HashMap::new(),
+            constants: QuickMap::default(),
+            seen: QuickMap::with_capacity_and_hasher(kernel.types.len() / 2, Default::default()),
+            others: QuickMap::default(),
             open: Vec::new(),
             top: Vec::new(),
             epochs: Epochs::new(kernel),
@@ -49,37 +50,40 @@ impl<'a> Pass<'a> {
 
     fn block(&mut self, block: &mut Block) {
         self.open.push(Vec::new());
-        let insts = std::mem::take(&mut block.insts);
-        block.insts = insts.into_iter().filter_map(|inst| self.inst(inst)).collect();
+        block.insts.retain_mut(|inst| self.inst(inst));
         block.yields.iter_mut().for_each(|v| *v = self.stands[v.index()]);
         for key in self.open.pop().expect("pushed above") {
             self.seen.remove(&key);
         }
     }
 
-    /// The instruction, if it is still needed where it stands.
-    fn inst(&mut self, mut inst: Inst) -> Option<Inst> {
+    /// Whether the instruction is still needed where it stands.
+    fn inst(&mut self, inst: &mut Inst) -> bool {
         inst.op.map_operands(|v| self.stands[v.index()]);
-        if let Some(key) = self.everywhere(&inst) {
-            if !self.replace(&key, &inst) {
+        if let Some(key) = self.everywhere(inst) {
+            if !self.replace(&key, inst) {
                 if let Op::Const(bits) = inst.op {
                     self.constants.insert(inst.results[0], bits);
                 }
-                self.seen.insert(key, inst.results.clone());
-                self.top.push(inst);
+                self.seen.insert(key, inst.results[0]);
+                let (results, op) = (std::mem::take(&mut inst.results), inst.op.clone());
+                self.top.push(Inst { results, op, line: inst.line });
             }
-            return None;
+            return false;
         }
-        if let Some(key) = Key::of(self.kernel, &inst, &self.epochs) {
-            if self.replace(&key, &inst) {
-                return None;
+        if let Some(key) = Key::of(self.kernel, inst, &self.epochs) {
+            if self.replace(&key, inst) {
+                return false;
             }
             self.open.last_mut().expect("a block is open").push(key);
-            self.seen.insert(key, inst.results.clone());
-            return Some(inst);
+            self.seen.insert(key, inst.results[0]);
+            if inst.results.len() > 1 {
+                self.others.insert(inst.results[0], inst.results[1..].to_vec());
+            }
+            return true;
         }
-        self.effects(&mut inst);
-        Some(inst)
+        self.effects(inst);
+        true
     }
 
     /// The key of what moves to the top.
@@ -97,8 +101,9 @@ impl<'a> Pass<'a> {
 
     /// Lets an earlier instruction stand for this one, if there is one.
     fn replace(&mut self, key: &Key, inst: &Inst) -> bool {
-        let Some(earlier) = self.seen.get(key) else { return false };
-        for (mine, theirs) in inst.results.iter().zip(earlier) {
+        let Some(&first) = self.seen.get(key) else { return false };
+        self.stands[inst.results[0].index()] = first;
+        for (mine, theirs) in inst.results[1..].iter().zip(self.others.get(&first).into_iter().flatten()) {
             self.stands[mine.index()] = *theirs;
         }
         true

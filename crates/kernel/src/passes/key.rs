@@ -1,16 +1,20 @@
 //! When two instructions compute the same: equal keys.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
 use super::cse::Epochs;
 use crate::ir::{
     BinaryOp, Builtin, CompareOp, GroupKind, Inst, Kernel, Op, Place, ReduceOp, ShuffleKind, UnaryOp, Value, Vote,
 };
-use crate::types::{Elem, Type};
+use crate::types::{Elem, Scalar};
 
 /// What an instruction computes, from what.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     what: What,
-    ty: Type,
+    scalar: Scalar,
+    lanes: u8,
     operands: [Value; 4],
 }
 
@@ -38,7 +42,45 @@ enum What {
     Shuffle(ShuffleKind),
     Ballot,
     Vote(Vote),
-    Load { place: Place, elem: Elem, count: usize, epoch: u32 },
+    Load { place: Place, elem: Elem, count: u8, epoch: u32 },
+}
+
+/// A map by keys, or by values, that trusts its input: nobody chooses keys to collide, and the standard hash is what most of
+/// a pass's time would go to.
+pub(super) type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<QuickHasher>>;
+
+/// Multiplies and rotates, a word at a time.
+#[derive(Default)]
+pub(super) struct QuickHasher(u64);
+
+impl Hasher for QuickHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_u64(*b as u64));
+    }
+
+    fn write_u8(&mut self, word: u8) {
+        self.write_u64(word as u64);
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(word as u64);
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+
+    fn write_isize(&mut self, word: isize) {
+        self.write_u64(word as u64);
+    }
 }
 
 impl Key {
@@ -46,7 +88,7 @@ impl Key {
     pub fn of(kernel: &Kernel, inst: &Inst, epochs: &Epochs) -> Option<Key> {
         let what = match &inst.op {
             Op::Load { place, elem, .. } => {
-                What::Load { place: *place, elem: *elem, count: inst.results.len(), epoch: epochs.at(*place) }
+                What::Load { place: *place, elem: *elem, count: inst.results.len() as u8, epoch: epochs.at(*place) }
             }
             op => pure(op)?,
         };
@@ -69,7 +111,9 @@ fn key(kernel: &Kernel, inst: &Inst, what: What) -> Key {
     if commutes(&inst.op) && operands[0] > operands[1] {
         operands.swap(0, 1);
     }
-    Key { what, ty: kernel.type_of(inst.results[0]), operands }
+    let ty = kernel.type_of(inst.results[0]);
+    let scalar = ty.scalar().expect("no pure instruction gives a matrix");
+    Key { what, scalar, lanes: ty.lanes() as u8, operands }
 }
 
 fn pure(op: &Op) -> Option<What> {

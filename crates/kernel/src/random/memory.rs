@@ -180,15 +180,18 @@ impl Writer<'_> {
 
     fn touch_private(&mut self) {
         let number = self.source_below(self.kernel.private.len() as u32);
-        let ArrayDecl { elem, len, .. } = self.kernel.private[number as usize];
+        let ArrayDecl { elem, lanes, len, .. } = self.kernel.private[number as usize];
         let ty = self.kernel.private[number as usize].compute();
         let place = Place::Private(number);
-        let index = self.index_below(len);
+        let count = if self.source.chance(1, 4) { self.width(elem, 16 / lanes as u32).min(len) } else { 1 };
+        let index = self.index_below(len / count);
+        let width = self.number(count);
+        let index = self.integer(BinaryOp::Mul, index, width);
         if self.source.chance(1, 2) {
-            let values = vec![self.pick(ty)];
+            let values = (0..count).map(|_| self.pick(ty)).collect();
             self.effect(Op::Store { place, elem, index, values });
         } else {
-            self.load(place, elem, ty, index, 1);
+            self.load(place, elem, ty, index, count);
         }
     }
 }
