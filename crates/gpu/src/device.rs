@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use ash::vk;
 
 use crate::calls::{Calls, Health, Shim};
+use crate::canary;
 use crate::error::{Error, Result};
 use crate::instance::Instance;
 use crate::leaks::LeakLog;
@@ -13,7 +14,7 @@ use crate::limits::{Features, Limits};
 use crate::memory::{Buffer, Memory, MemoryKind, MemoryStats, MemoryTypes};
 use crate::options::{Options, Transfers, Validation};
 use crate::pipeline::{PendingPipeline, Pipeline, PipelineRequest, Pipelines};
-use crate::probe::{self, DeviceInfo};
+use crate::probe::{self, DeviceInfo, DeviceKind};
 use crate::stats::Counters;
 use crate::timeline::Timeline;
 use crate::transfer::Staging;
@@ -37,15 +38,21 @@ pub(crate) struct Inner {
 }
 
 impl Device {
-    /// Opens a device.
+    /// Opens a device. A software driver that ends loops early is refused, unless faults are wanted.
     pub fn open(info: &DeviceInfo, options: Options) -> Result<Device> {
         if !info.missing.is_empty() {
-            return Err(Error::NoVulkan(format!(
-                "device {} must be usable but lacks {}.",
-                info.name,
-                info.missing.join(", ")
-            )));
+            let missing = info.missing.join(", ");
+            return Err(Error::NoVulkan(format!("device {} must be usable but lacks {missing}.", info.name)));
         }
+        if info.kind == DeviceKind::Software && options.faults.is_none() {
+            // On a device of its own, so that nothing it does is counted on the one that is asked for.
+            let plain = Options { cache_dir: None, validation: Validation::Off, ..Options::default() };
+            canary::check(info, || Device::open_now(info, plain))?;
+        }
+        Device::open_now(info, options)
+    }
+
+    fn open_now(info: &DeviceInfo, options: Options) -> Result<Device> {
         let (calls, physical, queue_family) = open_calls(info, &options)?;
         let properties = calls.instance().calls.memory_properties(physical);
         let types = MemoryTypes::pick(&properties, info.unified)?;

@@ -25,6 +25,7 @@
 //! # The parts
 //! - `probe`, `limits`: which devices there are, what each can do, which is used and why. Nothing panics without a
 //!   driver: [`devices`] answers [`Error::NoVulkan`] with what to install.
+//! - `canary`: refuses a software driver that is known to compute long loops wrongly.
 //! - `calls`: the shim. Every driver call goes through it, is counted by name, and can be made to fail by a
 //!   [`FaultPlan`].
 //! - `memory`: blocks divided into buffers, a cache of buffers given up, MLX's limits and counters.
@@ -58,6 +59,7 @@
 
 mod arguments;
 mod calls;
+mod canary;
 pub mod checker;
 mod commands;
 mod device;
