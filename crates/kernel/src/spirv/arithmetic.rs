@@ -6,6 +6,7 @@
 use rspirv::spirv::{GlslStd450Op, Op as Code};
 
 use super::emitter::Emitter;
+use super::exact::Exact;
 use super::words::Id;
 use crate::ir::{BinaryOp, CompareOp, UnaryOp, Value};
 use crate::types::{Scalar, Type};
@@ -46,6 +47,8 @@ impl Emitter<'_> {
             }
             (UnaryOp::Floor, _) => self.glsl(GlslStd450Op::Floor, ty, &[a]),
             (UnaryOp::Ceil, _) => self.glsl(GlslStd450Op::Ceil, ty, &[a]),
+            (UnaryOp::Trunc, Scalar::F64) => self.call_each(Exact::TruncF64, ty, ty, [a]),
+            (UnaryOp::RoundEven, Scalar::F64) => self.call_each(Exact::RoundEvenF64, ty, ty, [a]),
             (UnaryOp::Trunc, _) => self.glsl(GlslStd450Op::Trunc, ty, &[a]),
             (UnaryOp::RoundEven, _) => self.glsl(GlslStd450Op::RoundEven, ty, &[a]),
             (UnaryOp::Sqrt, Scalar::F32) => self.sqrt_f32(ty, a),

@@ -37,6 +37,8 @@ pub(super) struct Assembly {
     scalars: [[Id; 3]; 5],
     declared: HashMap<Box<[u32]>, Id>,
     constants: HashMap<(Id, u64), Id>,
+    /// Blocks of an array of unknown length, by its element.
+    pub runtime_arrays: Vec<(Id, Id)>,
     /// The variables of built-in inputs.
     pub inputs: Inputs,
     /// The functions of exact arithmetic written so far.

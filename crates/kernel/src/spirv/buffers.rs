@@ -66,7 +66,7 @@ impl Emitter<'_> {
     }
 
     /// An index as an unsigned 64-bit number.
-    fn wide_index(&mut self, index: Value) -> Id {
+    pub fn wide_index(&mut self, index: Value) -> Id {
         match (self.known(index), self.type_of(index)) {
             (Some(bits), _) => self.constant(Type::I64, bits),
             (None, Type::I64) => self.id(index),
@@ -187,14 +187,14 @@ impl Emitter<'_> {
 
     /// Reads one, two or four words.
     fn load_words(&mut self, buffer: u32, elem: Elem, index: Value, count: usize) -> Vec<Id> {
-        let ty = words(count);
+        let ty = words(elem, count);
         let id = self.ty(ty);
         let whole = self.load_at(buffer, elem, index, id, 4 * count as u32);
         (0..count).map(|i| self.component(ty, whole, i)).collect()
     }
 
     fn store_words(&mut self, buffer: u32, elem: Elem, index: Value, parts: &[Id]) {
-        let ty = words(parts.len());
+        let ty = words(elem, parts.len());
         let whole = match parts {
             [one] => *one,
             _ => self.op(Code::CompositeConstruct, ty, parts),
@@ -206,16 +206,7 @@ impl Emitter<'_> {
     /// Values from the words they were stored in.
     fn unpack(&mut self, elem: Elem, words: &[Id]) -> Vec<Id> {
         match elem.bytes() {
-            8 => {
-                let pairs = words.chunks_exact(2);
-                pairs
-                    .map(|pair| {
-                        let pair = self.op(Code::CompositeConstruct, Type::Vector(Scalar::I32, 2), pair);
-                        self.op(Code::Bitcast, elem.compute(), &[pair])
-                    })
-                    .collect()
-            }
-            4 if elem == Elem::F32 => words.iter().map(|&w| self.op(Code::Bitcast, Type::F32, &[w])).collect(),
+            8 => words.chunks_exact(2).map(|pair| self.join_words(elem, pair)).collect(),
             4 => words.to_vec(),
             bytes => {
                 let each = 4 / bytes;
@@ -237,18 +228,23 @@ impl Emitter<'_> {
     /// The words that values are stored in.
     fn pack(&mut self, elem: Elem, values: &[Id]) -> Vec<Id> {
         match elem.bytes() {
-            8 => {
-                let pair = Type::Vector(Scalar::I32, 2);
-                let split = values.iter().flat_map(|&v| {
-                    let both = self.op(Code::Bitcast, pair, &[v]);
-                    [0, 1].map(|i| self.component(pair, both, i))
-                });
-                split.collect()
-            }
-            4 if elem == Elem::F32 => values.iter().map(|&v| self.op(Code::Bitcast, Type::I32, &[v])).collect(),
+            8 => values.iter().flat_map(|&v| self.split_words(elem, v)).collect(),
             4 => values.to_vec(),
             bytes => values.chunks_exact(4 / bytes).map(|part| self.pack_word(elem, part)).collect(),
         }
+    }
+
+    /// A 64-bit element from its two words.
+    fn join_words(&mut self, elem: Elem, pair: &[Id]) -> Id {
+        let ty = words(elem, 2);
+        let both = self.op(Code::CompositeConstruct, ty, pair);
+        self.bitcast(ty, elem.compute(), both)
+    }
+
+    fn split_words(&mut self, elem: Elem, value: Id) -> [Id; 2] {
+        let ty = words(elem, 2);
+        let both = self.bitcast(elem.compute(), ty, value);
+        [0, 1].map(|i| self.component(ty, both, i))
     }
 
     fn pack_word(&mut self, elem: Elem, values: &[Id]) -> Id {
@@ -310,7 +306,8 @@ impl Emitter<'_> {
     }
 }
 
-/// The type of one, two or four words.
-fn words(count: usize) -> Type {
-    if count == 1 { Type::I32 } else { Type::Vector(Scalar::I32, count as u8) }
+/// The type of one, two or four words: those of floats are floats.
+fn words(elem: Elem, count: usize) -> Type {
+    let scalar = if matches!(elem, Elem::F32 | Elem::C64) { Scalar::F32 } else { Scalar::I32 };
+    if count == 1 { Type::Scalar(scalar) } else { Type::Vector(scalar, count as u8) }
 }

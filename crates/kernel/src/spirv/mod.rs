@@ -22,9 +22,11 @@ mod emitter;
 mod exact;
 mod launch;
 mod matrix;
+mod matrix_memory;
 mod memory;
 mod subgroups;
 mod survey;
+mod tiles;
 mod words;
 
 use assembly::Assembly;

@@ -1,13 +1,15 @@
 //! Kernels that between them use everything the language has.
 
 use pumice_kernel::ir::{BinaryOp, GroupKind};
-use pumice_kernel::{Access, Elem, Kernel, Scalar, Type, Val};
+use pumice_kernel::{Access, Elem, Kernel, Matrix, MatrixLayout, MatrixRole, MatrixScope, Scalar, TileRef, Type, Val};
 
 /// All of them.
 pub fn samples() -> Vec<Kernel> {
     let mut all = vec![add(), arguments(), floats(), integers(32), integers(64), conversions(), control()];
     all.extend(Elem::ALL.map(copy));
     all.extend([shared(), private(), atomics(), subgroups(), vectors(), halves()]);
+    all.extend([Elem::F16, Elem::BF16, Elem::I8, Elem::U8].map(product));
+    all.extend([Elem::F16, Elem::BF16].map(tiles));
     all
 }
 
@@ -277,4 +279,48 @@ fn halves() -> Kernel {
             sum.encode(Elem::F16) + i.decode(Elem::BF16).encode(Elem::BF16) + i.decode(Elem::F16).to(Scalar::I32),
         );
     })
+}
+
+/// A product of subgroup matrices, from a buffer and from shared memory.
+fn product(factor: Elem) -> Kernel {
+    build(&format!("product_{}", factor.name()), |k| {
+        let depth = if factor.bytes() == 1 { 32 } else { 16 };
+        let sum = if factor.bytes() == 1 { Elem::I32 } else { Elem::F32 };
+        let matrix = |elem, rows, cols, role| Matrix { scope: MatrixScope::Subgroup, elem, rows, cols, role };
+        let a = k.buffer("a", factor, Access::Read, 16);
+        let c = k.buffer("c", sum, Access::Write, 16);
+        let packed = k.shared_vectors("packed", Elem::U32, 4, 64);
+        let n = k.arg_i32("n");
+        let zero = k.matrix_fill(matrix(sum, 16, 16, MatrixRole::Accumulator), 0);
+        let total = k.for_(0, n, 1, zero, |i, total| {
+            let left = matrix(factor, 16, depth, MatrixRole::A);
+            let right = matrix(factor, depth, 16, MatrixRole::B);
+            let x = a.load_matrix(left, i * 256, 16, MatrixLayout::RowMajor, 16);
+            let y = packed.load_matrix(right, 0, 2, MatrixLayout::ColumnMajor, 16);
+            x.matrix_mul_add(y, total)
+        });
+        c.store_matrix(total.matrix_add(total), 0, 16, MatrixLayout::RowMajor, 16);
+    })
+}
+
+/// A product of workgroup matrices, clipped tile by clipped tile.
+fn tiles(factor: Elem) -> Kernel {
+    let kernel = Kernel::build(&format!("tiles_{}", factor.name()), [128, 1, 1], |k| {
+        let matrix = |elem, rows, cols, role| Matrix { scope: MatrixScope::Workgroup, elem, rows, cols, role };
+        let [a, b] = ["a", "b"].map(|name| k.buffer(name, factor, Access::Read, 16));
+        let c = k.buffer("c", factor, Access::Write, 16);
+        let [m, n, depth] = ["m", "n", "k"].map(|name| k.arg_i32(name));
+        let (row, col) = (k.group_id(1) * 64, k.group_id(0) * 64);
+        let tile = |rows, cols, row, col| TileRef { rows, cols, stride: cols, row, col, align: 16 };
+        let zero = k.matrix_fill(matrix(Elem::F32, 64, 64, MatrixRole::Accumulator), 0);
+        let total = k.for_(0, depth, 32, zero, |i, total| {
+            let x = a.load_tile(matrix(factor, 64, 32, MatrixRole::A), tile(m, depth, row, i), false);
+            let y = b.load_tile(matrix(factor, 32, 64, MatrixRole::B), tile(n, depth, col, i), true);
+            x.matrix_mul_add(y, total)
+        });
+        let halved = total.matrix_scale(k.f32(0.5));
+        let narrow = halved.matrix_convert(matrix(factor, 64, 64, MatrixRole::Accumulator));
+        c.store_tile(narrow, tile(m, n, row, col));
+    });
+    kernel.expect("the sample is well formed")
 }

@@ -1,7 +1,7 @@
 //! Arithmetic that drivers do not get right, as functions of the module.
 //!
 //! Division and square root of drivers are off by an ulp or two, some multiply and add for an fma, f32 to f16 is elided or
-//! flushes denormals, and 64-bit products have no high half. Each of these is written once, in the kernel language itself: a
+//! flushes denormals, lavapipe leaves f64 beyond 2^31 unrounded, and 64-bit products have no high half. Each of these is written once, in the kernel language itself: a
 //! small kernel whose scalar arguments are the operands and whose one store is the result. Emission turns it into a SPIR-V
 //! function of the module that uses it, and the interpreter can run it like any other kernel, which is how it is tested.
 //!
@@ -14,6 +14,9 @@ mod half;
 mod product;
 mod rounding;
 mod square_root;
+#[cfg(test)]
+mod tests;
+mod whole;
 
 use std::sync::OnceLock;
 
@@ -42,6 +45,8 @@ pub(super) enum Exact {
     FmaF32,
     /// By integers.
     FmaF64,
+    TruncF64,
+    RoundEvenF64,
     EncodeF16,
     /// By a product that may pass through denormals.
     DecodeF16Denormal,
@@ -74,6 +79,8 @@ impl Exact {
             Exact::FmaF32Wide => fma::through_f64,
             Exact::FmaF32 => fma::f32_by_integers,
             Exact::FmaF64 => fma::f64_by_integers,
+            Exact::TruncF64 => whole::trunc,
+            Exact::RoundEvenF64 => whole::round_even,
             Exact::EncodeF16 => half::encode_f16,
             Exact::DecodeF16Denormal => half::decode_f16_by_product,
             Exact::DecodeF16 => half::decode_f16,
