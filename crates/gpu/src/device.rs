@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::instance::Instance;
 use crate::leaks::LeakLog;
 use crate::limits::{Features, Limits};
-use crate::memory::{Buffer, Memory, MemoryKind, MemoryStats, MemoryTypes};
+use crate::memory::{self, Buffer, Memory, MemoryKind, MemoryStats, MemoryTypes};
 use crate::options::{Options, Transfers, Validation};
 use crate::pipeline::{PendingPipeline, Pipeline, PipelineRequest, Pipelines};
 use crate::probe::{self, DeviceInfo, DeviceKind};
@@ -55,7 +55,7 @@ impl Device {
     fn open_now(info: &DeviceInfo, options: Options) -> Result<Device> {
         let (calls, physical, queue_family) = open_calls(info, &options)?;
         let properties = calls.instance().calls.memory_properties(physical);
-        let types = MemoryTypes::pick(&properties, info.unified)?;
+        let types = MemoryTypes::pick(&properties, memory::allowed_types(&calls), info.unified)?;
         let counters = Arc::new(Counters::default());
         // SAFETY: the device was created with one queue of this family.
         let queue = unsafe { calls.device_queue(queue_family, 0) };

@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+pub(crate) use block::allowed_types;
 pub use buffer::Buffer;
 use buffer::{Place, Suballocation};
 use cache::Cache;

@@ -81,6 +81,8 @@ void! {
     destroy_buffer(buffer: vk::Buffer) = DestroyBuffer destroy_buffer(buffer, None);
     buffer_requirements(buffer: vk::Buffer) -> vk::MemoryRequirements =
         GetBufferRequirements get_buffer_memory_requirements(buffer);
+    described_buffer_requirements(info: &vk::DeviceBufferMemoryRequirements<'_>, into: &mut vk::MemoryRequirements2<'_>) =
+        GetDescribedBufferRequirements get_device_buffer_memory_requirements(info, into);
     buffer_address(info: &vk::BufferDeviceAddressInfo<'_>) -> u64 = GetBufferAddress get_buffer_device_address(info);
     free_memory(memory: vk::DeviceMemory) = FreeMemory free_memory(memory, None);
 

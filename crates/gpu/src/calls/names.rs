@@ -43,6 +43,7 @@ calls! {
     CreateBuffer = "vkCreateBuffer",
     DestroyBuffer = "vkDestroyBuffer",
     GetBufferRequirements = "vkGetBufferMemoryRequirements",
+    GetDescribedBufferRequirements = "vkGetDeviceBufferMemoryRequirements",
     GetBufferAddress = "vkGetBufferDeviceAddress",
     AllocateMemory = "vkAllocateMemory",
     FreeMemory = "vkFreeMemory",

@@ -8,6 +8,27 @@ use super::free_list::FreeList;
 use crate::calls::Calls;
 use crate::error::Result;
 
+/// The memory types that blocks may use, one bit each.
+pub(crate) fn allowed_types(calls: &Calls) -> u32 {
+    let (info, mut needs) = (description(1 << 20), vk::MemoryRequirements2::default());
+    // SAFETY: the description is the one that blocks are created by.
+    unsafe {
+        calls.described_buffer_requirements(
+            &vk::DeviceBufferMemoryRequirements::default().create_info(&info),
+            &mut needs,
+        )
+    };
+    needs.memory_requirements.memory_type_bits
+}
+
+fn description(size: u64) -> vk::BufferCreateInfo<'static> {
+    let usage = vk::BufferUsageFlags::STORAGE_BUFFER
+        | vk::BufferUsageFlags::TRANSFER_SRC
+        | vk::BufferUsageFlags::TRANSFER_DST
+        | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+    vk::BufferCreateInfo::default().size(size).usage(usage)
+}
+
 /// One raw allocation. Arrays are ranges of it; a large array has one of its own.
 pub(crate) struct Block {
     pub(crate) buffer: vk::Buffer,
@@ -24,13 +45,8 @@ unsafe impl Send for Block {}
 impl Block {
     /// Allocates `size` bytes of the memory type, mapped if asked.
     pub(crate) fn new(calls: &Calls, size: u64, memory_type: u32, mapped: bool) -> Result<Block> {
-        let usage = vk::BufferUsageFlags::STORAGE_BUFFER
-            | vk::BufferUsageFlags::TRANSFER_SRC
-            | vk::BufferUsageFlags::TRANSFER_DST
-            | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
-        let info = vk::BufferCreateInfo::default().size(size).usage(usage);
         // SAFETY: a buffer of non-zero size without sharing.
-        let buffer = unsafe { calls.create_buffer(&info) }?;
+        let buffer = unsafe { calls.create_buffer(&description(size)) }?;
         let block = Block {
             buffer,
             address: 0,

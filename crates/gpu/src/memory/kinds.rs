@@ -35,17 +35,27 @@ const HOST: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::from_raw(
     vk::MemoryPropertyFlags::HOST_VISIBLE.as_raw() | vk::MemoryPropertyFlags::HOST_COHERENT.as_raw(),
 );
 
+/// Memory that needs a feature we do not switch on, or that has none behind it.
+const SPECIAL: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::from_raw(
+    vk::MemoryPropertyFlags::DEVICE_COHERENT_AMD.as_raw()
+        | vk::MemoryPropertyFlags::DEVICE_UNCACHED_AMD.as_raw()
+        | vk::MemoryPropertyFlags::PROTECTED.as_raw()
+        | vk::MemoryPropertyFlags::LAZILY_ALLOCATED.as_raw(),
+);
+
 impl MemoryTypes {
-    /// Picks the types. On unified devices all kinds want the host's caches; on others device memory is mapped where
+    /// Picks among the types that buffers may use, as `allowed` says bit by bit. On unified devices all kinds want the host's caches; on others device memory is mapped where
     /// its largest heap can be (a resizable BAR).
-    pub(crate) fn pick(memory: &vk::PhysicalDeviceMemoryProperties, unified: bool) -> Result<Self> {
+    pub(crate) fn pick(memory: &vk::PhysicalDeviceMemoryProperties, allowed: u32, unified: bool) -> Result<Self> {
         let heap = largest_local_heap(memory);
         let cached = if unified { CACHED } else { vk::MemoryPropertyFlags::empty() };
         let wishes = [LOCAL | HOST | cached, LOCAL | HOST, LOCAL];
-        let device = first(memory, &wishes, Some(heap)).or_else(|| first(memory, &[LOCAL, HOST], None));
+        let device =
+            first(memory, allowed, &wishes, Some(heap)).or_else(|| first(memory, allowed, &[LOCAL, HOST], None));
         let device = device.ok_or_else(|| none("local to the device"))?;
         let device_mapped = flags(memory, device).contains(HOST);
-        let staging = first(memory, &[HOST | CACHED, HOST], None).ok_or_else(|| none("visible to the host"))?;
+        let staging =
+            first(memory, allowed, &[HOST | CACHED, HOST], None).ok_or_else(|| none("visible to the host"))?;
         let mapped = if device_mapped { device } else { staging };
         Ok(MemoryTypes { types: [device, mapped, staging], device_mapped })
     }
@@ -74,14 +84,17 @@ fn largest_local_heap(memory: &vk::PhysicalDeviceMemoryProperties) -> u32 {
 /// The first type that has all flags of the first wish that any has.
 fn first(
     memory: &vk::PhysicalDeviceMemoryProperties,
+    allowed: u32,
     wishes: &[vk::MemoryPropertyFlags],
     heap: Option<u32>,
 ) -> Option<u32> {
-    let types = memory.memory_types_as_slice();
     let fits = |wish: &vk::MemoryPropertyFlags| {
-        types
-            .iter()
-            .position(|kind| kind.property_flags.contains(*wish) && heap.is_none_or(|heap| kind.heap_index == heap))
+        memory.memory_types_as_slice().iter().enumerate().position(|(at, kind)| {
+            allowed >> at & 1 == 1
+                && kind.property_flags.contains(*wish)
+                && !kind.property_flags.intersects(SPECIAL)
+                && heap.is_none_or(|heap| kind.heap_index == heap)
+        })
     };
     wishes.iter().find_map(fits).map(|at| at as u32)
 }
@@ -120,7 +133,7 @@ mod tests {
             &[(140 << 30, true), (128 << 30, false)],
             &[(1, HOST), (1, HOST | CACHED), (0, LOCAL), (0, LOCAL | HOST)],
         );
-        let types = MemoryTypes::pick(&memory, false).expect("all kinds exist");
+        let types = MemoryTypes::pick(&memory, !0, false).expect("all kinds exist");
         assert_eq!(MemoryKind::ALL.map(|kind| types.of(kind)), [3, 3, 1]);
         assert!(types.is_mapped(MemoryKind::Device));
         assert_eq!(device_memory_bytes(&memory), 140 << 30);
@@ -130,7 +143,7 @@ mod tests {
     fn a_card_with_a_small_window_keeps_arrays_out_of_it() {
         let heaps = [(8 << 30, true), (32 << 30, false), (256 << 20, true)];
         let memory = memory(&heaps, &[(0, LOCAL), (1, HOST), (1, HOST | CACHED), (2, LOCAL | HOST)]);
-        let types = MemoryTypes::pick(&memory, false).expect("all kinds exist");
+        let types = MemoryTypes::pick(&memory, !0, false).expect("all kinds exist");
         assert_eq!(MemoryKind::ALL.map(|kind| types.of(kind)), [0, 2, 2]);
         assert!(!types.is_mapped(MemoryKind::Device));
     }
@@ -138,7 +151,16 @@ mod tests {
     #[test]
     fn unified_memory_is_cached_for_every_kind() {
         let memory = memory(&[(16 << 30, true)], &[(0, LOCAL | HOST), (0, LOCAL | HOST | CACHED)]);
-        let types = MemoryTypes::pick(&memory, true).expect("all kinds exist");
+        let types = MemoryTypes::pick(&memory, !0, true).expect("all kinds exist");
         assert_eq!(MemoryKind::ALL.map(|kind| types.of(kind)), [1, 1, 1]);
+    }
+
+    #[test]
+    fn types_that_buffers_may_not_use_are_passed_over() {
+        let special = vk::MemoryPropertyFlags::DEVICE_COHERENT_AMD;
+        let types = [(0, LOCAL | HOST | special), (0, LOCAL | HOST), (0, LOCAL | HOST), (0, HOST | CACHED)];
+        let memory = memory(&[(16 << 30, true)], &types);
+        let types = MemoryTypes::pick(&memory, 0b1101, false).expect("all kinds exist");
+        assert_eq!(MemoryKind::ALL.map(|kind| types.of(kind)), [2, 2, 3]);
     }
 }
