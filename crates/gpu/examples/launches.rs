@@ -1,4 +1,4 @@
-//! What a launch costs: a thousand dependent or independent tiny launches, recorded and submitted, or replayed.
+//! What a launch costs: a thousand dependent or independent tiny launches, recorded and submitted, or replayed. Medians.
 //!
 //! `cargo run --release -p pumice-gpu --example launches`
 
@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use pumice_gpu::{Buffer, Device, Launch, Pipeline, PipelineRequest, Result};
 
 const LAUNCHES: usize = 1000;
-const ROUNDS: usize = 50;
+const ROUNDS: usize = 101;
+const WARM_UP: usize = 20;
 
 fn main() -> Result<()> {
     let device = Device::chosen()?;
@@ -18,42 +19,47 @@ fn main() -> Result<()> {
     let stream = device.stream()?;
     for (name, spread) in [("dependent", 1), ("four side by side", 4), ("eight side by side", 8)] {
         let each = |at: usize| Work { buffer: &buffers[at % spread], kernel: &kernel };
-        let mut recording = Duration::MAX;
-        let recorded = fastest(|| {
+        let recorded = median(|| {
             let start = Instant::now();
             (0..LAUNCHES).try_for_each(|at| each(at).with(|launch| stream.launch(launch)))?;
             let event = stream.commit()?;
-            recording = recording.min(start.elapsed());
-            event.wait()
+            let host = start.elapsed();
+            event.wait()?;
+            Ok([start.elapsed(), host])
         })?;
         let mut recorder = device.recorder()?;
         for at in 0..LAUNCHES {
             each(at).with(|launch| recorder.launch(launch))?;
         }
         let plan = recorder.finish()?;
-        let mut resubmitting = Duration::MAX;
-        let replayed = fastest(|| {
+        let replayed = median(|| {
             let start = Instant::now();
             let event = stream.replay(&plan)?;
-            resubmitting = resubmitting.min(start.elapsed());
-            event.wait()
+            let host = start.elapsed();
+            event.wait()?;
+            Ok([start.elapsed(), host])
         })?;
-        let on_device = (0..ROUNDS).map(|_| stream.time(|stream| stream.replay(&plan).map(drop)));
-        let on_device = on_device.collect::<Result<Vec<_>>>()?.into_iter().min().unwrap_or_default();
+        let on_device = median(|| Ok([stream.time(|stream| stream.replay(&plan).map(drop))?; 2]))?;
         println!("{name}: µs per launch");
-        println!("  recorded, submitted, waited for  {:.3} (host {:.3})", per_launch(recorded), per_launch(recording));
+        println!(
+            "  recorded, submitted, waited for  {:.3} (host {:.3})",
+            per_launch(recorded[0]),
+            per_launch(recorded[1])
+        );
         println!(
             "  replayed and waited for          {:.3} (host {:.3})",
-            per_launch(replayed),
-            per_launch(resubmitting)
+            per_launch(replayed[0]),
+            per_launch(replayed[1])
         );
-        println!("  replayed, by GPU timestamps      {:.3}", per_launch(on_device));
+        println!("  replayed, by GPU timestamps      {:.3}", per_launch(on_device[0]));
     }
-    let one = fastest(|| {
+    let one = median(|| {
+        let start = Instant::now();
         Work { buffer: &buffers[0], kernel: &kernel }.with(|launch| stream.launch(launch))?;
-        stream.synchronize()
+        stream.synchronize()?;
+        Ok([start.elapsed(); 2])
     })?;
-    println!("one launch, submitted and waited for: {:.1} µs", one.as_secs_f64() * 1e6);
+    println!("one launch, submitted and waited for: {:.1} µs", one[0].as_secs_f64() * 1e6);
     Ok(())
 }
 
@@ -79,14 +85,17 @@ fn mix(device: &Device) -> Result<Pipeline> {
     device.pipeline(&PipelineRequest { name: "mix".into(), spirv, subgroup_size: None })
 }
 
-fn fastest(mut round: impl FnMut() -> Result<()>) -> Result<Duration> {
-    let mut best = Duration::MAX;
-    for _ in 0..ROUNDS {
-        let start = Instant::now();
+/// The medians of both times that a round returns, after a few rounds to warm up.
+fn median(mut round: impl FnMut() -> Result<[Duration; 2]>) -> Result<[Duration; 2]> {
+    for _ in 0..WARM_UP {
         round()?;
-        best = best.min(start.elapsed());
     }
-    Ok(best)
+    let rounds = (0..ROUNDS).map(|_| round()).collect::<Result<Vec<_>>>()?;
+    Ok([0, 1].map(|which| {
+        let mut times: Vec<Duration> = rounds.iter().map(|round| round[which]).collect();
+        times.sort_unstable();
+        times[ROUNDS / 2]
+    }))
 }
 
 fn per_launch(time: Duration) -> f64 {

@@ -169,7 +169,7 @@ pub(crate) fn check_copy(from: Span<'_>, to: Span<'_>, len: u64) -> Result<()> {
 /// Checks that a fill stays inside its buffer and is made of whole words.
 pub(crate) fn check_fill(to: Span<'_>, len: u64) -> Result<()> {
     check_range("fill", to, len)?;
-    if to.offset % 4 != 0 || len % 4 != 0 {
+    if !to.offset.is_multiple_of(4) || !len.is_multiple_of(4) {
         return Err(Error::InvalidArgument(format!(
             "[fill] offset and length must be multiples of 4 but are {} and {len}.",
             to.offset

@@ -9,7 +9,7 @@ fn a_hundred_thousand_launches_leave_memory_flat() {
     let Some(device) = rig::device() else { return };
     let (stream, mix) = (device.stream().unwrap(), rig::mix(&device));
     let (buffers, _) = rig::buffers(&device, &stream, 2);
-    let mut go = |launches: u32| {
+    let go = |launches: u32| {
         for number in 0..launches {
             let scratch = [buffers[0].clone(), device.allocate(256).unwrap()];
             let both = if number % 4 == 0 { &scratch[..] } else { &buffers[..] };
