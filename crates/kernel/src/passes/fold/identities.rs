@@ -1,6 +1,6 @@
 //! Rewrites of operations of which something is known, other than integer arithmetic.
 
-use super::{Folder, Outcome};
+use super::{Folder, Origin, Outcome};
 use crate::ir::{BinaryOp, CompareOp, Op, UnaryOp, Value};
 use crate::types::{Elem, Scalar, Type};
 
@@ -17,17 +17,17 @@ impl Folder<'_> {
             Op::Convert { value, .. } => self.convert(result, value),
             Op::Bitcast(a) => self.bitcast(result, a),
             Op::Narrow(elem, a) => self.narrow(elem, a),
-            Op::Encode(elem, a) => match self.op(a) {
-                Some(Op::Narrow(inner, x)) if *inner == elem => Outcome::Instead(Op::Encode(elem, *x)),
+            Op::Encode(elem, a) => match self.origin(a) {
+                Origin::Narrow(inner, x) if inner == elem => Outcome::Instead(Op::Encode(elem, x)),
                 _ => Outcome::Keep,
             },
-            Op::Decode(elem, a) => match self.op(a) {
-                Some(Op::Encode(inner, x)) if *inner == elem => Outcome::Instead(Op::Narrow(elem, *x)),
+            Op::Decode(elem, a) => match self.origin(a) {
+                Origin::Encode(inner, x) if inner == elem => Outcome::Instead(Op::Narrow(elem, x)),
                 _ => Outcome::Keep,
             },
             Op::Compose(ref parts) => self.compose(result, parts),
-            Op::Extract(a, lane) => match self.op(a) {
-                Some(Op::Compose(parts)) => Outcome::Same(parts[lane as usize]),
+            Op::Extract(a, lane) => match self.origin(a) {
+                Origin::Compose(first) => Outcome::Same(self.parts[first as usize + lane as usize]),
                 _ => Outcome::Keep,
             },
             _ => Outcome::Keep,
@@ -35,12 +35,12 @@ impl Folder<'_> {
     }
 
     fn unary(&self, op: UnaryOp, a: Value) -> Outcome {
-        let Some(Op::Unary(inner, x)) = self.op(a) else { return Outcome::Keep };
+        let Origin::Unary(inner, x) = self.origin(a) else { return Outcome::Keep };
         match (op, inner) {
             (UnaryOp::Neg, UnaryOp::Neg)
             | (UnaryOp::Not, UnaryOp::Not)
-            | (UnaryOp::ReverseBits, UnaryOp::ReverseBits) => Outcome::Same(*x),
-            (UnaryOp::Abs, UnaryOp::Neg) => Outcome::Instead(Op::Unary(UnaryOp::Abs, *x)),
+            | (UnaryOp::ReverseBits, UnaryOp::ReverseBits) => Outcome::Same(x),
+            (UnaryOp::Abs, UnaryOp::Neg) => Outcome::Instead(Op::Unary(UnaryOp::Abs, x)),
             // The least integer is its own absolute value, so this holds for integers too.
             (UnaryOp::Abs, UnaryOp::Abs) => Outcome::Same(a),
             (
@@ -124,8 +124,8 @@ impl Folder<'_> {
         if let Some(holds) = self.splat(condition) {
             return Outcome::Same(if holds != 0 { a } else { b });
         }
-        if let Some(Op::Unary(UnaryOp::Not, x)) = self.op(condition) {
-            return Outcome::Instead(Op::Select(*x, b, a));
+        if let Origin::Unary(UnaryOp::Not, x) = self.origin(condition) {
+            return Outcome::Instead(Op::Select(x, b, a));
         }
         let ty = self.kernel.type_of(a);
         if ty.scalar() != Some(Scalar::Bool) || self.kernel.type_of(condition) != ty {
@@ -143,10 +143,10 @@ impl Folder<'_> {
         if from == to {
             return Outcome::Same(value);
         }
-        let Some(Op::Convert { value: x, .. }) = self.op(value) else { return Outcome::Keep };
+        let Origin::Convert(x) = self.origin(value) else { return Outcome::Keep };
         // There and back again through a type that holds every value.
         let exact = matches!((to, from), (Scalar::Bool, _) | (Scalar::I32, Scalar::I64) | (Scalar::F32, Scalar::F64));
-        if exact && self.scalar(*x) == to { Outcome::Same(*x) } else { Outcome::Keep }
+        if exact && self.scalar(x) == to { Outcome::Same(x) } else { Outcome::Keep }
     }
 
     fn bitcast(&self, result: Value, a: Value) -> Outcome {
@@ -154,16 +154,16 @@ impl Folder<'_> {
         if self.kernel.type_of(a) == to {
             return Outcome::Same(a);
         }
-        match self.op(a) {
-            Some(Op::Bitcast(x)) => Outcome::Instead(Op::Bitcast(*x)),
+        match self.origin(a) {
+            Origin::Bitcast(x) => Outcome::Instead(Op::Bitcast(x)),
             _ => Outcome::Keep,
         }
     }
 
     /// What has been narrowed, decoded or loaded as a type is already as storage would give it back.
     fn narrow(&self, elem: Elem, a: Value) -> Outcome {
-        match self.op(a) {
-            Some(Op::Narrow(inner, _) | Op::Decode(inner, _) | Op::Load { elem: inner, .. }) if *inner == elem => {
+        match self.origin(a) {
+            Origin::Narrow(inner, _) | Origin::Decode(inner) | Origin::Load(inner) if inner == elem => {
                 Outcome::Same(a)
             }
             _ => Outcome::Keep,
@@ -172,8 +172,8 @@ impl Folder<'_> {
 
     /// A vector put together from all components of another, in order, is that vector.
     fn compose(&self, result: Value, parts: &[Value]) -> Outcome {
-        let part = |(i, v): (usize, &Value)| match self.op(*v) {
-            Some(Op::Extract(whole, lane)) if *lane as usize == i => Some(*whole),
+        let part = |(i, v): (usize, &Value)| match self.origin(*v) {
+            Origin::Extract(whole, lane) if lane as usize == i => Some(whole),
             _ => None,
         };
         let Some(whole) = parts.iter().enumerate().map(part).reduce(|a, b| a.filter(|_| a == b)).flatten() else {

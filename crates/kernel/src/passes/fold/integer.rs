@@ -1,6 +1,6 @@
 //! Rewrites of integer and bool arithmetic: identities modulo the width.
 
-use super::{Folder, Outcome};
+use super::{Folder, Origin, Outcome};
 use crate::eval;
 use crate::ir::{BinaryOp, Op, UnaryOp, Value};
 use crate::types::Scalar;
@@ -44,7 +44,7 @@ impl Folder<'_> {
 
     /// `(x ∘ c) ∘ d` is `x ∘ (c ∘ d)`.
     fn regroup(&mut self, op: BinaryOp, a: Value, b: Value, bits: u64) -> Outcome {
-        if let Some(&Op::Binary(inner, x, c)) = self.op(a)
+        if let Origin::Binary(inner, x, c) = self.origin(a)
             && inner == op
             && let Some(c) = self.splat(c)
         {

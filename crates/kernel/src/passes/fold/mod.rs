@@ -9,8 +9,8 @@ mod integer;
 mod tests;
 
 use crate::eval;
-use crate::ir::{Block, Builtin, Inst, Kernel, Line, Op, Value};
-use crate::types::{Scalar, Type};
+use crate::ir::{BinaryOp, Block, Builtin, Inst, Kernel, Line, Op, UnaryOp, Value};
+use crate::types::{Elem, Scalar, Type};
 
 /// Folds constants and identities, picks the side of an `If` with a known condition, drops loops that do not run, and writes
 /// out loops that run once.
@@ -35,14 +35,33 @@ enum Outcome {
     Instead(Op),
 }
 
+/// What a rewrite may see of the operation behind an operand.
+#[derive(Clone, Copy)]
+enum Origin {
+    Unseen,
+    Unary(UnaryOp, Value),
+    Binary(BinaryOp, Value, Value),
+    Convert(Value),
+    Bitcast(Value),
+    Narrow(Elem, Value),
+    Encode(Elem, Value),
+    Decode(Elem),
+    Load(Elem),
+    Extract(Value, u8),
+    /// The first of the parts, among the folder's.
+    Compose(u32),
+}
+
 struct Folder<'a> {
     kernel: &'a mut Kernel,
     /// What stands for each value.
     alias: Vec<Value>,
     /// The constants among them.
     known: Vec<Option<Known>>,
-    /// The operations behind values, where a rewrite looks through them.
-    ops: Vec<Option<Op>>,
+    /// Where values come from, as far as a rewrite looks.
+    origins: Vec<Origin>,
+    /// The parts of vectors, which `Origin::Compose` points into.
+    parts: Vec<Value>,
     /// The block being written.
     out: Vec<Inst>,
     /// Where the instruction at hand was written.
@@ -56,14 +75,15 @@ impl<'a> Folder<'a> {
             kernel,
             alias: (0..n as u32).map(Value).collect(),
             known: vec![None; n],
-            ops: vec![None; n],
+            origins: vec![Origin::Unseen; n],
+            parts: Vec::new(),
             out: Vec::new(),
             line: Line { file: "", line: 0 },
         }
     }
 
     fn block(&mut self, mut block: Block) -> Block {
-        let outer = std::mem::take(&mut self.out);
+        let outer = std::mem::replace(&mut self.out, Vec::with_capacity(block.insts.len()));
         self.insts(std::mem::take(&mut block.insts));
         block.insts = std::mem::replace(&mut self.out, outer);
         self.resolve_all(&mut block.yields);
@@ -104,9 +124,7 @@ impl<'a> Folder<'a> {
                 Outcome::Keep => break,
             }
         }
-        if is_looked_through(&inst.op) {
-            self.ops[result.index()] = Some(inst.op.clone());
-        }
+        self.origins[result.index()] = self.origin_of(&inst.op);
         self.out.push(inst);
     }
 
@@ -201,7 +219,7 @@ impl<'a> Folder<'a> {
         components[..ty.lanes()].fill(bits);
         self.alias.push(value);
         self.known.push(Some(components));
-        self.ops.push(None);
+        self.origins.push(Origin::Unseen);
         self.out.push(Inst { results: vec![value], op: Op::Const(bits), line: self.line });
         value
     }
@@ -218,30 +236,32 @@ impl<'a> Folder<'a> {
         self.kernel.type_of(value).scalar().expect("verify keeps matrices out of arithmetic")
     }
 
-    /// The operation behind a value, if a rewrite may look through it.
-    fn op(&self, value: Value) -> Option<&Op> {
-        self.ops[value.index()].as_ref()
+    /// Where a value comes from.
+    fn origin(&self, value: Value) -> Origin {
+        self.origins[value.index()]
+    }
+
+    fn origin_of(&mut self, op: &Op) -> Origin {
+        match *op {
+            Op::Unary(op, a) => Origin::Unary(op, a),
+            Op::Binary(op, a, b) => Origin::Binary(op, a, b),
+            Op::Convert { value, .. } => Origin::Convert(value),
+            Op::Bitcast(a) => Origin::Bitcast(a),
+            Op::Narrow(elem, a) => Origin::Narrow(elem, a),
+            Op::Encode(elem, a) => Origin::Encode(elem, a),
+            Op::Decode(elem, _) => Origin::Decode(elem),
+            Op::Load { elem, .. } => Origin::Load(elem),
+            Op::Extract(a, lane) => Origin::Extract(a, lane),
+            Op::Compose(ref parts) => {
+                self.parts.extend(parts);
+                Origin::Compose((self.parts.len() - parts.len()) as u32)
+            }
+            _ => Origin::Unseen,
+        }
     }
 
     /// The bits of a constant of a type.
     fn low_bits(&self, value: Value, bits: u64) -> u64 {
         eval::low_bits(self.scalar(value), bits)
     }
-}
-
-/// Whether some rewrite looks at the operation behind an operand.
-fn is_looked_through(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Unary(..)
-            | Op::Binary(..)
-            | Op::Convert { .. }
-            | Op::Bitcast(_)
-            | Op::Narrow(..)
-            | Op::Encode(..)
-            | Op::Decode(..)
-            | Op::Compose(_)
-            | Op::Extract(..)
-            | Op::Load { .. }
-    )
 }
