@@ -1,7 +1,9 @@
 //! Arithmetic in kernels: every operation on scalars and vectors is what `eval` says of each component.
 
 use pumice_kernel::interpret::{Launch, Memory, run};
-use pumice_kernel::ir::{BinaryOp, Block, CompareOp, Inst, Kernel, Line, Op, Place, UnaryOp, Value};
+use pumice_kernel::ir::{
+    BinaryOp, Block, CompareOp, GroupKind, Inst, Kernel, Line, Op, Place, ReduceOp, UnaryOp, Value,
+};
 use pumice_kernel::types::{Elem, Scalar, Type};
 use pumice_kernel::{Access, eval};
 
@@ -229,6 +231,44 @@ fn fused_selected_and_coded_values_work_on_every_component() {
         check("encode", Scalar::F32, Scalar::I32, |[a]| Op::Encode(elem, a), |[a]| eval::encode(elem, a));
         check("decode", Scalar::I32, Scalar::F32, |[a]| Op::Decode(elem, a), |[a]| eval::decode(elem, a));
     }
+}
+
+/// Runs an operation on inputs of a type if the verifier accepts it; the interpreter must then define it.
+fn accepted<const N: usize>(scalar: Scalar, to: Scalar, op: impl Fn([Value; N]) -> Op) -> bool {
+    let mut writer = Writer::new();
+    let inputs: [Value; N] = std::array::from_fn(|i| writer.input(scalar, 1, i as u64));
+    let result = writer.emit(Some(Type::Scalar(to)), op(inputs));
+    writer.output(result);
+    let accepted = pumice_kernel::verify::verify(&writer.kernel).is_ok();
+    if accepted {
+        writer.run();
+    }
+    accepted
+}
+
+#[test]
+fn whatever_the_verifier_accepts_the_interpreter_defines() {
+    use BinaryOp::*;
+    let unary = [UnaryOp::Neg, UnaryOp::Abs, UnaryOp::Not, UnaryOp::Floor, UnaryOp::Sqrt, UnaryOp::CountOnes];
+    let binary = [
+        Add, Sub, Mul, Div, DivS, DivU, RemS, RemU, MulHighS, MulHighU, Min, Max, MinS, MaxS, MinU, MaxU, And, Or, Xor,
+        Shl, ShrS, ShrU,
+    ];
+    let compare = [CompareOp::Eq, CompareOp::Ne, CompareOp::Lt, CompareOp::Le, CompareOp::LtU, CompareOp::LeU];
+    let mut count = 0;
+    for scalar in ALL {
+        count += unary.iter().filter(|op| accepted(scalar, scalar, |[a]| Op::Unary(**op, a))).count();
+        count += binary.iter().filter(|op| accepted(scalar, scalar, |[a, b]| Op::Binary(**op, a, b))).count();
+        count += compare.iter().filter(|op| accepted(scalar, Scalar::Bool, |[a, b]| Op::Compare(**op, a, b))).count();
+        count += binary
+            .iter()
+            .filter(|op| {
+                let (op, kind) = (ReduceOp(**op), GroupKind::Exclusive);
+                accepted(scalar, scalar, |[value]| Op::Subgroup { op, kind, value })
+            })
+            .count();
+    }
+    assert!(count > 100, "{count} combinations are accepted");
 }
 
 #[test]
