@@ -188,7 +188,7 @@ fn fma_of_f32_rounds_once() {
     let draw = |s: &mut Source| {
         let (a, b) = (s.f32(), s.f32());
         let bits = (-(a * b)).to_bits();
-        let near = f32::from_bits(bits ^ s.word() as u32 % 16);
+        let near = f32::from_bits(bits ^ (s.word() as u32 % 16));
         let off = f32::from_bits(bits.wrapping_add((s.word() as u32 % 50) << 23));
         [a, b, [near, off, s.f32(), s.f32()][s.word() as usize % 4]]
     };
@@ -202,7 +202,7 @@ fn fma_of_f64_rounds_once() {
     let draw = |s: &mut Source| {
         let (a, b) = (s.f64(), s.f64());
         let bits = (-(a * b)).to_bits();
-        let near = f64::from_bits(bits ^ s.word() % 16);
+        let near = f64::from_bits(bits ^ (s.word() % 16));
         let off = f64::from_bits(bits.wrapping_add((s.word() % 120) << 52));
         [a, b, [near, off, s.f64(), s.f64()][s.word() as usize % 4]]
     };
