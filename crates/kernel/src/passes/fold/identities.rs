@@ -163,9 +163,7 @@ impl Folder<'_> {
     /// What has been narrowed, decoded or loaded as a type is already as storage would give it back.
     fn narrow(&self, elem: Elem, a: Value) -> Outcome {
         match self.origin(a) {
-            Origin::Narrow(inner, _) | Origin::Decode(inner) | Origin::Load(inner) if inner == elem => {
-                Outcome::Same(a)
-            }
+            Origin::Narrow(inner, _) | Origin::Decode(inner) | Origin::Load(inner) if inner == elem => Outcome::Same(a),
             _ => Outcome::Keep,
         }
     }
