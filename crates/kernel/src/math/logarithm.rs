@@ -60,9 +60,20 @@ pub(super) fn log_of_normal(x: Val<'_>) -> Val<'_> {
     log_from(e.to(Scalar::F32), m - 1.0)
 }
 
+/// The logarithm of a positive number in two parts: how often ln 2, and the logarithm of the rest.
+pub(super) fn log_parts<'k>(x: Val<'k>) -> (Val<'k>, Val<'k>) {
+    let (e, f) = split_any(x);
+    (e, log_near_one(f))
+}
+
+/// `log(1 + f)` for `|f| <= 1/3`.
+fn log_near_one(f: Val<'_>) -> Val<'_> {
+    polynomial(f, &LOG).fma(f * f, f)
+}
+
 /// `e · ln 2 + log(1 + f)`.
 fn log_from<'k>(e: Val<'k>, f: Val<'k>) -> Val<'k> {
-    e.fma(LN_2, polynomial(f, &LOG).fma(f * f, f))
+    e.fma(LN_2, log_near_one(f))
 }
 
 pub(super) fn log2(x: Val<'_>) -> Val<'_> {

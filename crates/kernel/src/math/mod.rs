@@ -12,8 +12,10 @@ mod bits;
 #[doc(hidden)]
 pub mod catalogue;
 mod classify;
+mod digamma;
 mod error_function;
 mod exponential;
+mod gamma;
 mod hyperbolic;
 mod inverse;
 mod logarithm;
@@ -103,6 +105,12 @@ unary! {
     erfc => error_function;
     /// Inverse of erf; infinite at ±1, NaN beyond.
     erfinv => error_function;
+    /// Gamma function; NaN at negative integers.
+    gamma => gamma;
+    /// Logarithm of the absolute value of the gamma function; infinite at its poles.
+    lgamma => gamma;
+    /// Derivative of lgamma; NaN at negative integers.
+    digamma => digamma;
     /// 1 / sqrt(x).
     rsqrt => power;
     /// x².

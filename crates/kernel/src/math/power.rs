@@ -19,7 +19,7 @@ const LOG2: [f32; 3] = [0.577_080_25, 0.411_844_25, 0.337_948_08];
 const SQRT_HALF: i32 = 0x3f35_04f3;
 
 /// `log2(x)` of a positive finite number as a sum of two floats, good to about 2^-31.
-fn log2_pair<'k>(x: Val<'k>) -> (Val<'k>, Val<'k>) {
+pub(super) fn log2_pair<'k>(x: Val<'k>) -> (Val<'k>, Val<'k>) {
     let tiny = x.lt(f32::MIN_POSITIVE);
     let i = bits(tiny.select(x * 16_777_216.0, x));
     let e = (i - SQRT_HALF) >> 23;

@@ -25,8 +25,8 @@ pub struct MathFunction {
     pub form: Form,
     /// Where errors are looked for most densely; both ends have the same sign.
     pub ranges: &'static [(f32, f32)],
-    /// For a sum that can cancel: its largest term. The error then counts in units of that.
-    pub largest_term: Option<fn(f64, f64) -> f64>,
+    /// For a sum that can cancel: the sum of its terms' magnitudes. The error then counts in units of that.
+    pub terms: Option<fn(f64, f64) -> f64>,
 }
 
 /// A function of one or of two numbers.
@@ -102,8 +102,8 @@ impl MathFunction {
             let same = e.is_sign_negative() == f.is_sign_negative();
             return if same { 0.0 } else { f64::INFINITY };
         }
-        let term = self.largest_term.map_or(0.0, |largest| largest(x as f64, y as f64).abs());
-        (e - f).abs() / unit(e.abs().max(if term.is_finite() { term } else { 0.0 }))
+        let terms = self.terms.map_or(0.0, |terms| terms(x as f64, y as f64));
+        (e - f).abs() / unit(e.abs().max(if terms.is_finite() { terms } else { 0.0 }))
     }
 
     /// The largest error over arguments and results.

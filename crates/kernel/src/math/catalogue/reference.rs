@@ -65,3 +65,51 @@ pub(super) fn erfinv(x: f64) -> f64 {
     }
     y.copysign(x)
 }
+
+/// libm's is infinite at negative integers of either parity, where no limit exists.
+pub(super) fn gamma(x: f64) -> f64 {
+    if x < 0.0 && (x.fract() == 0.0 || x.is_infinite()) { f64::NAN } else { libm::tgamma(x) }
+}
+
+pub(super) fn lgamma(x: f64) -> f64 {
+    if x < 0.0 && (x.fract() == 0.0 || x.is_infinite()) { f64::INFINITY } else { libm::lgamma(x) }
+}
+
+/// The size of log π and of `log(a |sin πa|)`, terms of lgamma(-a).
+pub(super) fn log_reflection(a: f64) -> f64 {
+    PI.ln() + ((PI * (a - a.round())).sin().abs() * a).ln().abs()
+}
+
+/// The size of `π cot(πa)`, a term of digamma(-a).
+pub(super) fn cotangent(a: f64) -> f64 {
+    (PI / (PI * (a - a.round())).tan()).abs()
+}
+
+/// Taylor's series about the zero, where digits would cancel; else the asymptotic series, after steps up.
+pub(super) fn digamma(x: f64) -> f64 {
+    if x < 0.0 {
+        let r = x - x.round();
+        return if r == 0.0 || x.is_infinite() { f64::NAN } else { digamma(1.0 - x) - PI / (PI * r).tan() };
+    }
+    let t = (x - 1.461_632_144_968_362_2) - 9.549_995_429_965_697_7e-17;
+    if t.abs() < 1e-3 {
+        const SERIES: [f64; 5] = [
+            0.967_672_245_447_621_2,
+            -0.442_763_168_983_592_1,
+            0.258_499_760_955_651,
+            -0.163_942_705_442_406_53,
+            0.107_824_050_691_262_37,
+        ];
+        return t * SERIES.iter().rev().fold(0.0, |sum, c| sum * t + c);
+    }
+    if x < 10.0 {
+        return digamma(x + 1.0) - 1.0 / x;
+    }
+    if x == f64::INFINITY {
+        return x;
+    }
+    // Bernoulli numbers B(2k) / 2k.
+    const BERNOULLI: [f64; 6] = [1.0 / 12.0, -1.0 / 120.0, 1.0 / 252.0, -1.0 / 240.0, 1.0 / 132.0, -691.0 / 32_760.0];
+    let z = 1.0 / (x * x);
+    x.ln() - 0.5 / x - z * BERNOULLI.iter().rev().fold(0.0, |sum, b| sum * z + b)
+}

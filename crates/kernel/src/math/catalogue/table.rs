@@ -12,21 +12,21 @@ macro_rules! unary {
             bound_ulp: $bound,
             form: Form::Unary { build: |x| x.$name(), reference: $reference },
             ranges: &$ranges,
-            largest_term: None,
+            terms: None,
         }
     };
 }
 
-/// A row of two arguments: name, domain, bound, reference, largest term.
+/// A row of two arguments: name, domain, bound, reference, terms.
 macro_rules! binary {
-    ($name:ident, $domain:literal, $bound:literal, $reference:expr, $largest_term:expr) => {
+    ($name:ident, $domain:literal, $bound:literal, $reference:expr, $terms:expr) => {
         MathFunction {
             name: stringify!($name),
             domain: $domain,
             bound_ulp: $bound,
             form: Form::Binary { build: |x, y| x.$name(y), reference: $reference },
             ranges: &[],
-            largest_term: $largest_term,
+            terms: $terms,
         }
     };
 }
@@ -35,7 +35,7 @@ macro_rules! binary {
 const ANGLES: [(f32, f32); 5] =
     [(0.1, 3.2), (3.0, 100.0), (100.0, 131_072.0), (131_000.0, 132_000.0), (131_072.0, f32::MAX)];
 
-static TABLE: [MathFunction; 34] = [
+static TABLE: [MathFunction; 37] = [
     unary!(exp, "all", 2.0, f64::exp, [(0.25, 1.0), (-1.0, -0.25), (80.0, 89.0), (-104.0, -87.0)]),
     unary!(exp2, "all", 2.0, f64::exp2, [(0.25, 1.0), (-1.0, -0.25), (126.0, 128.5), (-150.0, -125.0)]),
     unary!(expm1, "all", 2.0, f64::exp_m1, [(0.25, 1.0), (-1.0, -0.25), (0.49, 0.51), (-18.0, -1.0), (15.0, 89.0)]),
@@ -59,6 +59,33 @@ static TABLE: [MathFunction; 34] = [
     unary!(erf, "all", 2.0, libm::erf, [(0.1, 1.0), (1.0, 1.5), (1.0, 4.0)]),
     unary!(erfc, "all", 2.0, libm::erfc, [(0.1, 0.7), (0.7, 2.0), (2.0, 9.2), (9.2, 10.1), (-1.0, -0.1), (-4.0, -1.0)]),
     unary!(erfinv, "-1 to 1", 4.0, reference::erfinv, [(0.1, 0.9), (0.9, 0.999), (0.999, 1.0)]),
+    unary!(
+        gamma,
+        "no negative integers",
+        4.0,
+        reference::gamma,
+        [(0.1, 3.0), (3.0, 35.1), (-3.0, -0.1), (-42.0, -3.0)]
+    ),
+    MathFunction {
+        terms: Some(|x, _| if x < 0.0 { libm::lgamma(-x).abs() + reference::log_reflection(-x) } else { 0.0 }),
+        ..unary!(
+            lgamma,
+            "all",
+            2.0,
+            reference::lgamma,
+            [(0.1, 0.9), (0.9, 1.1), (1.1, 1.9), (1.9, 2.1), (2.1, 10.0), (-10.0, -0.1)]
+        )
+    },
+    MathFunction {
+        terms: Some(|x, _| if x < 0.0 { reference::digamma(1.0 - x).abs() + reference::cotangent(-x) } else { 0.0 }),
+        ..unary!(
+            digamma,
+            "no negative integers",
+            2.0,
+            reference::digamma,
+            [(0.1, 1.2), (1.2, 1.6), (1.46, 1.463), (1.6, 4.0), (4.0, 100.0), (-10.0, -0.1)]
+        )
+    },
     unary!(rsqrt, "x > 0", 1.0, reference::rsqrt, [(0.5, 2.0), (2.0, 4.0), (1e-45, 1e-37)]),
     unary!(square, "all", 0.5, |x| x * x, [(0.5, 2.0)]),
     unary!(reciprocal, "all", 0.5, |x| 1.0 / x, [(0.5, 2.0), (1e38, f32::MAX)]),
@@ -73,7 +100,7 @@ static TABLE: [MathFunction; 34] = [
         reference::logaddexp,
         Some(|x, y| {
             let high = reference::larger(x, y);
-            high.abs().max(reference::logaddexp(x, y) - high)
+            high.abs() + (reference::logaddexp(x, y) - high)
         })
     ),
     binary!(fmod, "x finite, y not 0", 0.0, |x, y| x % y, None),
