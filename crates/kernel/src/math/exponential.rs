@@ -59,6 +59,12 @@ pub(super) fn exp_normal(x: Val<'_>) -> Val<'_> {
     float(bits(exp_minus_one(r) + 1.0) + (n << 23))
 }
 
+/// `e^x` as `m · 2^n` (I32), for products that may be in range though it is not.
+pub(super) fn exp_scaled<'k>(x: Val<'k>) -> (Val<'k>, Val<'k>) {
+    let (n, r) = reduce(clamp(x, -170.0, 170.0));
+    (exp_minus_one(r) + 1.0, n)
+}
+
 /// `e^(x + rest)` for a `rest` far below `x`, and what the last rounding missed.
 pub(super) fn exp_of_sum<'k>(x: Val<'k>, rest: Val<'k>) -> (Val<'k>, Val<'k>) {
     let (n, r) = reduce_sum(clamp(x, EXP_MIN, EXP_MAX), rest);

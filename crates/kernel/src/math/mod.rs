@@ -12,6 +12,7 @@ mod bits;
 #[doc(hidden)]
 pub mod catalogue;
 mod classify;
+pub mod complex;
 mod digamma;
 mod error_function;
 mod exponential;
