@@ -156,8 +156,23 @@ fn f32_products_match_double_precision() {
 
 /// Runs a product by the interpreter, and on the device where it has such matrices; the two round differently inside.
 fn check_cooperative(kernel: &Kernel, scope: MatrixScope, elem: Elem, out: Elem, size: [usize; 3], groups: u64) {
+    check_product(kernel, scope, elem, out, size, groups, false);
+}
+
+fn check_product(
+    kernel: &Kernel,
+    scope: MatrixScope,
+    elem: Elem,
+    out: Elem,
+    size: [usize; 3],
+    groups: u64,
+    transposed: bool,
+) {
     let [m, n, k] = size;
-    let ((a, a_bytes), (b, b_bytes)) = (random(elem, m * k, 1), random(elem, k * n, 2));
+    let ((a, a_bytes), (mut b, b_bytes)) = (random(elem, m * k, 1), random(elem, k * n, 2));
+    if transposed {
+        b = (0..k * n).map(|at| b[at % n * k + at / n]).collect();
+    }
     let expected = product(&a, &b, size);
     let scalars = size.map(|v| Argument::I32(v as i32));
     let buffers = vec![a_bytes, b_bytes, vec![0; m * n * out.bytes()]];
@@ -186,12 +201,13 @@ fn check_cooperative(kernel: &Kernel, scope: MatrixScope, elem: Elem, out: Elem,
 #[test]
 fn cooperative_products_match_double_precision() {
     for elem in [Elem::F16, Elem::BF16] {
-        let few = [cooperative::best(32)];
+        let best = cooperative::best(32);
+        let few = [best, cooperative::Shape { transposed: true, stages: 2, step: 16, ..best }];
         let all = cooperative::candidates(32);
         for &shape in if rig::slow() { &all[..] } else { &few[..] } {
             let kernel = cooperative::matmul(elem, shape).expect("the kernel is well formed");
-            let size = [2 * shape.tile_m as usize, shape.tile_n as usize, 3 * shape.step as usize];
-            check_cooperative(&kernel, MatrixScope::Subgroup, elem, elem, size, 2);
+            let size = [2 * shape.tile_m as usize, shape.tile_n as usize, 3 * shape.depth_unit() as usize];
+            check_product(&kernel, MatrixScope::Subgroup, elem, elem, size, 2, shape.transposed);
         }
     }
 }

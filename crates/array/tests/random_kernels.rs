@@ -6,6 +6,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use pumice::kernel::random::{RandomKernel, RandomLimits, first_difference, random_kernel};
+use pumice::kernel::target::Denormals;
 use pumice::kernel::{Target, passes, spirv};
 use pumice::launch::{Build, Gpu};
 use rig::Job;
@@ -30,6 +31,24 @@ fn interpreter_and_device_agree_bit_for_bit() {
     let seeds = if rig::slow() { SLOW } else { QUICK };
     let failures: Vec<String> = (0..seeds).filter_map(|seed| compare(gpu, seed, &limits).err()).collect();
     assert!(failures.is_empty(), "{} of {seeds} kernels differ:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn what_a_device_lacks_is_made_up_for_bit_for_bit() {
+    let Some(gpu) = rig::gpu() else { return };
+    let has = gpu.target().clone();
+    let lesser = [
+        Target { int8: false, int16: false, float16: false, storage8: false, storage16: false, ..has.clone() },
+        Target { integer_dot: false, atomic_f32_add: false, subgroup_arithmetic: false, ..has.clone() },
+        Target { denormals: Denormals::FLUSHED, ..has.clone() },
+        Target { subgroup_size: 1, ..has },
+    ];
+    for target in lesser {
+        let gpu = gpu.with_target(target.clone()).expect("the device makes streams");
+        for seed in 0..if rig::slow() { 500 } else { 20 } {
+            compare(&gpu, seed, &limits(&target)).unwrap_or_else(|error| panic!("{error} for {target:#?}"));
+        }
+    }
 }
 
 /// Runs one kernel both ways, every fourth as a checked build.
@@ -62,6 +81,7 @@ fn spirv_val_accepts_random_kernels_for_every_kind_of_device() {
     let seeds = if rig::slow() { SLOW / 10 } else { 40 };
     let full = Target::full();
     let software = Target { subgroup_size: 8, fused_fma: false, ..Target::full() };
+    let full = Target { denormals: Denormals::FLUSHED, ..full };
     let plain = Target { float64: true, ..Target::minimal() };
     for (name, target) in [("full", full), ("software", software), ("minimal", plain)] {
         let limits = RandomLimits { f64: target.float64, atomic_i64: target.atomic_i64, ..RandomLimits::default() };

@@ -220,7 +220,8 @@ pub enum Op {
     Unary(UnaryOp, Value),
     /// Two operands.
     Binary(BinaryOp, Value, Value),
-    /// `a * b + c` of floats, rounded once.
+    /// `a * b + c` of floats, rounded once. Some devices take f32 denormals for zeros here, as operands and as the result
+    /// (`Target::denormals`); it is the one place in the language where devices differ.
     Fma(Value, Value, Value),
     /// Bool for each component.
     Compare(CompareOp, Value, Value),

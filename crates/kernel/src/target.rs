@@ -37,12 +37,34 @@ pub struct Target {
     pub integer_dot: bool,
     /// Whether the driver's fma rounds once; some software drivers multiply and add. Emulated otherwise.
     pub fused_fma: bool,
+    /// What the driver does with f32 denormals where no declaration helps.
+    pub denormals: Denormals,
     /// What can be declared about floating-point arithmetic.
     pub float_controls: FloatControls,
     /// Cooperative matrix shapes.
     pub matrices: Vec<MatrixShape>,
     /// Whether tiles can be loaded into workgroup-scope matrices of any size (VK_NV_cooperative_matrix2).
     pub tensor_addressing: bool,
+}
+
+/// Where a driver keeps f32 denormals rather than taking them for zeros. Sums and products keep them everywhere (on NVIDIA
+/// because RoundingModeRTE is declared).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Denormals {
+    /// In comparisons; made up for otherwise.
+    pub compare: bool,
+    /// In conversions to and from f64; made up for otherwise.
+    pub convert: bool,
+    /// In fma. Not made up for: it would cost every product its speed. Denormal operands count as zero there, and a denormal
+    /// result becomes zero.
+    pub fma: bool,
+}
+
+impl Denormals {
+    /// Kept everywhere.
+    pub const KEPT: Denormals = Denormals { compare: true, convert: true, fma: true };
+    /// Flushed wherever a driver is known to.
+    pub const FLUSHED: Denormals = Denormals { compare: false, convert: false, fma: false };
 }
 
 /// Which of SPIR-V's float controls a device offers, for f32 and f64.
@@ -93,6 +115,7 @@ impl Target {
             atomic_i64: false,
             integer_dot: false,
             fused_fma: true,
+            denormals: Denormals::KEPT,
             float_controls: FloatControls {
                 denorm_preserve_32: false,
                 denorm_preserve_64: false,
@@ -142,6 +165,7 @@ impl Target {
             atomic_i64: true,
             integer_dot: true,
             fused_fma: true,
+            denormals: Denormals::KEPT,
             float_controls: FloatControls {
                 denorm_preserve_32: true,
                 denorm_preserve_64: true,

@@ -42,6 +42,13 @@ impl Gpu {
         Ok(Gpu { inner: Arc::new(Inner { device, target, stream }) })
     }
 
+    /// The same device with kernels emitted for another target: to see what a device with less would run.
+    pub fn with_target(&self, target: Target) -> Result<Gpu> {
+        let device = self.inner.device.clone();
+        let stream = device.stream()?;
+        Ok(Gpu { inner: Arc::new(Inner { device, target, stream }) })
+    }
+
     /// The Vulkan device.
     pub fn device(&self) -> &Device {
         &self.inner.device

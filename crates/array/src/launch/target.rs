@@ -1,7 +1,7 @@
 //! A device's limits as the kernel language's target.
 
 use pumice_gpu::{ComponentType, CooperativeShape, FlexibleShape, Limits, MatrixScope as GpuScope};
-use pumice_kernel::target::{FloatControls, MatrixShape};
+use pumice_kernel::target::{Denormals, FloatControls, MatrixShape};
 use pumice_kernel::{Elem, MatrixScope, Target};
 
 /// What the limits claim; `canary` corrects what they do not say.
@@ -24,6 +24,7 @@ pub(super) fn of(limits: &Limits) -> Target {
         atomic_i64: limits.atomic_int64,
         integer_dot: limits.integer_dot,
         fused_fma: true,
+        denormals: Denormals::KEPT,
         float_controls: FloatControls {
             denorm_preserve_32: f32_controls.denormal_preserve,
             denorm_preserve_64: f64_controls.denormal_preserve,

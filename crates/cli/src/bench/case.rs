@@ -52,6 +52,8 @@ pub enum Work {
     MatrixFlops(f64),
     /// A launch.
     Launch,
+    /// Work of the host alone.
+    Host,
 }
 
 /// Samples of which the median is taken.

@@ -5,6 +5,7 @@
 
 mod case;
 mod ceilings;
+mod host;
 mod launches;
 mod matmul;
 mod memory;
@@ -38,7 +39,7 @@ pub struct Args {
 
 /// Runs the cases and prints the table.
 pub fn run(args: &Args) -> Result<(), Error> {
-    let cases: Vec<case::Case> = [memory::cases(), launches::cases(), matmul::cases(args.sweep)]
+    let cases: Vec<case::Case> = [memory::cases(), launches::cases(), matmul::cases(args.sweep), host::cases()]
         .into_iter()
         .flatten()
         .filter(|case| args.filter.as_ref().is_none_or(|text| case.name.contains(text.as_str())))

@@ -58,7 +58,7 @@ fn print_figure(name: &str, figure: &Figure, ceilings: &Ceilings) {
 fn rate(figure: &Figure) -> Option<(f64, Work)> {
     let amount = match figure.work {
         Work::Bytes(n) | Work::Flops(n) | Work::MatrixFlops(n) => n,
-        Work::Launch => return None,
+        Work::Launch | Work::Host => return None,
     };
     Some((amount / figure.time.as_secs_f64(), figure.work))
 }
@@ -70,7 +70,7 @@ fn share(figure: &Figure, ceilings: &Ceilings) -> Option<f64> {
         Work::Bytes(_) => Some(rate / ceilings.bytes),
         Work::Flops(_) => Some(rate / ceilings.flops),
         Work::MatrixFlops(_) => ceilings.matrix_flops.map(|c| rate / c),
-        Work::Launch => None,
+        Work::Launch | Work::Host => None,
     }
 }
 
@@ -83,6 +83,7 @@ fn json_row(ceilings: &Ceilings, (case, outcome): &Row<'_>) -> Value {
                 Work::Bytes(_) => "bytes_per_second",
                 Work::Flops(_) | Work::MatrixFlops(_) => "flops_per_second",
                 Work::Launch => "launch",
+                Work::Host => "host",
             },
             "rate": rate(figure).map(|(rate, _)| rate),
             "share_of_ceiling": share(figure, ceilings),

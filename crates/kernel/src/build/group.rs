@@ -42,8 +42,7 @@ impl Builder {
         self.builtin(Builtin::SubgroupCount)
     }
 
-    /// The sum over the workgroup, in every invocation. Takes `scratch`, a shared array with an element per invocation;
-    /// it may be used again after the next barrier.
+    /// The sum over the workgroup, in every invocation.
     #[track_caller]
     pub fn group_sum<'k>(&'k self, value: Val<'k>) -> Val<'k> {
         self.group_reduce(value, BinaryOp::Add)
@@ -76,7 +75,8 @@ impl Builder {
         self.barrier();
         let first = scratch.load(0);
         let whole = self.for_(1, self.subgroup_count(), 1, first, |i, sum| sum.combine(op, scratch.load(i)));
-        // The next use of the same scratch by a later reduction is another array, so no barrier is needed here.
+        // In a loop the next turn writes the scratch again.
+        self.barrier();
         whole
     }
 }

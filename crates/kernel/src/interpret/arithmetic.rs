@@ -70,6 +70,10 @@ impl<'a> Machine<'a, '_> {
             }
             Op::Fma(a, b, c) => {
                 let (scalar, a, b, c) = (self.scalar(*a), column(a), column(b), column(c));
+                if self.flush_fma && scalar == Scalar::F32 {
+                    let each = |a, b, c| flush(eval::fma(scalar, flush(a), flush(b), flush(c)));
+                    return Each3 { out, a, b, c }.visit(each);
+                }
                 eval::visit_fma(scalar, Each3 { out, a, b, c })
             }
             Op::Select(condition, a, b) => select(out, column(condition), column(a), column(b)),
@@ -122,6 +126,11 @@ impl<'a> Machine<'a, '_> {
             _ => out.copy_from_slice(a),
         }
     }
+}
+
+/// An f32 denormal as the zero of its sign.
+fn flush(bits: u64) -> u64 {
+    if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }
 
 /// One condition for all components, or one for each.

@@ -32,6 +32,8 @@ pub(super) struct Machine<'a, 'm> {
     pub(super) spare_columns: Vec<Vec<u64>>,
     /// Who touched what, where races are looked for.
     pub(super) races: Option<Races>,
+    /// Whether fma takes f32 denormals for zeros.
+    pub(super) flush_fma: bool,
     pub(super) steps: u64,
     pub(super) step_limit: u64,
     /// Values that differ from workgroup to workgroup, and the axis whose number they are.
@@ -61,6 +63,7 @@ impl<'a, 'm> Machine<'a, 'm> {
             spare_masks: Vec::new(),
             spare_columns: Vec::new(),
             races: launch.check_races.then(Races::default),
+            flush_fma: launch.flush_fma,
             steps: 0,
             step_limit: launch.step_limit,
             group_ids: Vec::new(),

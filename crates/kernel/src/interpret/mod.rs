@@ -44,6 +44,8 @@ pub struct Launch<'a> {
     pub subgroup_size: u32,
     /// How many instructions one workgroup may execute before the kernel counts as endless.
     pub step_limit: u64,
+    /// Whether fma takes f32 denormals for zeros, as some devices do (`Target::denormals`).
+    pub flush_fma: bool,
     /// Whether to look for data races within a workgroup; slow.
     pub check_races: bool,
 }
@@ -57,6 +59,7 @@ impl Default for Launch<'_> {
             bindings: &[],
             subgroup_size: 32,
             step_limit: 1 << 30,
+            flush_fma: false,
             check_races: false,
         }
     }

@@ -148,7 +148,7 @@ impl Emitter<'_> {
             BinaryOp::Min | BinaryOp::Max => {
                 let (less, more) = if op == BinaryOp::Min { (a, b) } else { (b, a) };
                 let bools = ty.with_scalar(Scalar::Bool);
-                let before = self.op(Code::FOrdLessThan, bools, &[less, more]);
+                let before = self.less(ty, less, more);
                 let nan = self.is_nan(ty, a);
                 let first = self.op(Code::LogicalOr, bools, &[before, nan]);
                 self.select(ty, first, a, b)

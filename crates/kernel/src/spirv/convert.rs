@@ -33,7 +33,7 @@ impl Emitter<'_> {
                 let zero = self.constant(from, 0);
                 self.op(Code::INotEqual, to, &[a, zero])
             }
-            (s, r) if s.is_float() && r.is_float() => self.op(Code::FConvert, to, &[a]),
+            (s, r) if s.is_float() && r.is_float() => self.convert_width(from, to, a),
             (_, r) if r.is_float() => self.op(if signed { Code::ConvertSToF } else { Code::ConvertUToF }, to, &[a]),
             (s, _) if s.is_float() => self.saturate(from, to, a, signed),
             (Scalar::I32, _) if signed => self.op(Code::SConvert, to, &[a]),

@@ -210,7 +210,7 @@ impl<'a> Emitter<'a> {
             Op::Unary(op, a) => self.unary(*op, ty, self.id(*a)),
             Op::Binary(op, a, b) => self.binary(*op, ty, *a, *b),
             Op::Fma(a, b, c) => self.fma(ty, [self.id(*a), self.id(*b), self.id(*c)]),
-            Op::Compare(op, a, b) => self.compare(*op, self.type_of(*a), self.id(*a), self.id(*b)),
+            Op::Compare(op, a, b) => self.compare_values(*op, *a, *b),
             Op::Select(condition, a, b) => self.select(ty, self.id(*condition), self.id(*a), self.id(*b)),
             Op::Convert { value, signed } => self.convert(self.type_of(*value), ty, self.id(*value), *signed),
             Op::Bitcast(a) => self.bitcast(self.type_of(*a), ty, self.id(*a)),

@@ -16,6 +16,7 @@ mod atomics;
 mod bits;
 mod buffers;
 mod control;
+mod compare;
 mod convert;
 mod dot;
 mod emitter;

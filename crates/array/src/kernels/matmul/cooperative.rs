@@ -24,18 +24,27 @@ pub struct Shape {
     pub sub_m: u32,
     /// Columns of C a subgroup makes.
     pub sub_n: u32,
-    /// Shared buffers in turn: with 2, one barrier a step is enough.
+    /// Shared buffers in turn: with 2, one barrier a step is enough. The loop is unrolled so often.
     pub stages: u32,
+    /// How many steps ahead global memory is read into registers.
+    pub ahead: u32,
     /// Rows of tiles walked together (see `tile_of`).
     pub band: u32,
     /// Invocations in a subgroup.
     pub subgroup: u32,
+    /// Whether B is given as n × k, rows along K.
+    pub transposed: bool,
 }
 
 impl Shape {
     /// Invocations in a workgroup.
     pub fn invocations(&self) -> u32 {
         self.tile_m / self.sub_m * (self.tile_n / self.sub_n) * self.subgroup
+    }
+
+    /// What K must be a multiple of.
+    pub fn depth_unit(&self) -> u32 {
+        self.step * self.stages
     }
 
     /// Whether every invocation moves the same number of vectors, and there are neither too few nor too many of them.
@@ -52,7 +61,7 @@ impl Shape {
 
     /// Bytes of shared memory the kernel takes.
     pub fn shared_bytes(&self) -> u32 {
-        let factors = self.tile_m * a_pitch(self) + self.step * b_pitch(self);
+        let factors = self.tile_m * a_pitch(self) + b_rows(self) * b_pitch(self);
         let staging = self.invocations() / self.subgroup * SIDE * SIDE * 4;
         self.stages * factors * 16 + staging
     }
@@ -60,24 +69,27 @@ impl Shape {
 
 impl std::fmt::Display for Shape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Shape { tile_m, tile_n, step, sub_m, sub_n, stages, band, .. } = self;
-        write!(f, "{tile_m}x{tile_n}x{step}/{sub_m}x{sub_n}/s{stages}/b{band}")
+        let Shape { tile_m, tile_n, step, sub_m, sub_n, stages, ahead, band, .. } = self;
+        let transposed = if self.transposed { "/t" } else { "" };
+        write!(f, "{tile_m}x{tile_n}x{step}/{sub_m}x{sub_n}/s{stages}/a{ahead}/b{band}{transposed}")
     }
 }
 
 /// The shape that is best on an H200 at 4096³; see `pumice bench --sweep`.
 pub fn best(subgroup: u32) -> Shape {
-    Shape { tile_m: 128, tile_n: 128, step: 32, sub_m: 64, sub_n: 64, stages: 2, band: 8, subgroup }
+    Shape { tile_m: 256, tile_n: 128, step: 32, sub_m: 64, sub_n: 64, stages: 1, ahead: 1, band: 8, subgroup, transposed: false }
 }
 
 /// The search space: every shape whose tiles divide evenly among the invocations.
 pub fn candidates(subgroup: u32) -> Vec<Shape> {
     let mut list = Vec::new();
-    for (tile_m, tile_n) in [(128, 128), (256, 128), (128, 256), (256, 256), (64, 128)] {
-        for (sub_m, sub_n) in [(64, 64), (32, 64), (64, 32), (128, 64), (64, 128)] {
+    for (tile_m, tile_n) in [(128, 128), (256, 128), (128, 256)] {
+        for (sub_m, sub_n) in [(64, 64), (32, 64)] {
             for step in [16, 32, 64] {
-                for (stages, band) in [(1, 8), (2, 8), (2, 4), (2, 16)] {
-                    list.push(Shape { tile_m, tile_n, step, sub_m, sub_n, stages, band, subgroup });
+                for (stages, ahead, band) in [(1, 0, 8), (1, 1, 8), (1, 2, 8), (2, 0, 8), (2, 1, 8), (2, 2, 8)] {
+                    for transposed in [false, true] {
+                        list.push(Shape { tile_m, tile_n, step, sub_m, sub_n, stages, ahead, band, subgroup, transposed });
+                    }
                 }
             }
         }
@@ -96,15 +108,20 @@ fn a_pitch(s: &Shape) -> u32 {
 
 /// Vectors of eight from one row of the B tile in shared memory to the next.
 fn b_pitch(s: &Shape) -> u32 {
-    s.tile_n / 8 + 1
+    if s.transposed { a_pitch(s) } else { s.tile_n / 8 + 1 }
+}
+
+/// Rows of the B tile in shared memory.
+fn b_rows(s: &Shape) -> u32 {
+    if s.transposed { s.tile_n } else { s.step }
 }
 
 fn matrix(elem: Elem, role: MatrixRole) -> Matrix {
     Matrix { scope: MatrixScope::Subgroup, elem, rows: SIDE, cols: SIDE, role }
 }
 
-/// The kernel: buffers a (m × k), b (k × n), c (m × n) of `elem`, then m, n, k as I32; m, n and k multiples of the shape's
-/// tile and step.
+/// The kernel: buffers a (m × k), b (k × n, or n × k if transposed), c (m × n) of `elem`, then m, n, k as I32; m, n and k multiples of the shape's
+/// tile and `depth_unit`.
 pub fn matmul(elem: Elem, shape: Shape) -> Result<Kernel> {
     let s = shape;
     Kernel::build("matmul_cooperative", [s.invocations(), 1, 1], |k| {
@@ -112,26 +129,33 @@ pub fn matmul(elem: Elem, shape: Shape) -> Result<Kernel> {
         let c = k.buffer("c", elem, Access::Write, 16);
         let (m, n, depth) = (k.arg_i32("m"), k.arg_i32("n"), k.arg_i32("k"));
         let (tile_row, tile_col) = tile_of(k, m / s.tile_m as i32, n / s.tile_n as i32, s.band);
-        let (row0, col0) = (tile_row * s.tile_m as i32, tile_col * s.tile_n as i32);
-        let origin = (row0, col0);
+        let (row0, col0) = (tile_row * s.tile_m, tile_col * s.tile_n);
         let (sub_row, sub_col) = subgroup_place(k, &s);
-
-        let per_side = (s.sub_m / SIDE, s.sub_n / SIDE);
         let zero = k.matrix_fill(matrix(Elem::F32, MatrixRole::Accumulator), 0.0);
-        let sums = vec![zero; (per_side.0 * per_side.1) as usize];
+        let sums = vec![zero; (s.sub_m / SIDE * (s.sub_n / SIDE)) as usize];
         let last = depth - s.step as i32;
-        let start = (tiles.read(origin, (n, depth), k.i32(0)), sums, k.i32(0));
-        let (_, sums, _) = k.for_(0, depth, s.step as i32, start, |at, (vectors, sums, stage)| {
-            if s.stages == 1 {
+        let start = (tiles.read_ahead((row0, col0), (n, depth), last), sums);
+        let (_, sums) = k.for_(0, depth, s.depth_unit(), start, |at, (mut ready, mut sums)| {
+            for stage in 0..s.stages {
+                let at = at + stage * s.step;
+                if s.ahead == 0 {
+                    ready = tiles.read((row0, col0), (n, depth), at);
+                }
+                if s.stages == 1 {
+                    k.barrier();
+                }
+                let rest = ready.split_off(tiles.vectors());
+                tiles.write(&ready, stage);
                 k.barrier();
+                ready = rest;
+                if s.ahead > 0 {
+                    // Reads beyond the last step read it once more instead of branching.
+                    let beyond = (at + s.ahead * s.step).min(last);
+                    ready.extend(tiles.read((row0, col0), (n, depth), beyond));
+                }
+                sums = tiles.multiply((sub_row, sub_col), stage, sums);
             }
-            tiles.write(&vectors, stage);
-            k.barrier();
-            // The last step reads its own tile once more instead of branching.
-            let vectors = tiles.read(origin, (n, depth), (at + s.step).min(last));
-            let sums = tiles.multiply((sub_row, sub_col), stage, sums);
-            let next = if s.stages == 1 { stage } else { 1 - stage };
-            (vectors, sums, next)
+            (ready, sums)
         });
         write_results(k, &s, elem, &sums, |row, col, values| {
             c.store_wide((row0 + sub_row + row) * n + col0 + sub_col + col, values);
@@ -162,7 +186,7 @@ impl<'k> Tiles<'k> {
         let from_a = k.buffer("a", elem, Access::Read, 16).view(Elem::U32);
         let from_b = k.buffer("b", elem, Access::Read, 16).view(Elem::U32);
         let a = k.shared_vectors("a_tile", Elem::U32, 4, s.stages * s.tile_m * a_pitch(s));
-        let b = k.shared_vectors("b_tile", Elem::U32, 4, s.stages * s.step * b_pitch(s));
+        let b = k.shared_vectors("b_tile", Elem::U32, 4, s.stages * b_rows(s) * b_pitch(s));
         Tiles { k, elem, s: *s, from_a, from_b, a, b }
     }
 
@@ -173,9 +197,9 @@ impl<'k> Tiles<'k> {
             let word = ((origin.0 + row) * depth + at).shr_u(1) + vector * 4;
             self.from_a.load_wide(word, 4)
         });
-        let of_b = self.spread(s.step, s.tile_n / 8).into_iter().map(|(row, vector)| {
-            let word = ((at + row) * n + origin.1).shr_u(1) + vector * 4;
-            self.from_b.load_wide(word, 4)
+        let of_b = self.spread(b_rows(s), b_pitch(s) - 1).into_iter().map(|(row, vector)| {
+            let first = if s.transposed { (origin.1 + row) * depth + at } else { (at + row) * n + origin.1 };
+            self.from_b.load_wide(first.shr_u(1) + vector * 4, 4)
         });
         of_a.chain(of_b).map(|words| self.k.vector(&words)).collect()
     }
@@ -187,48 +211,63 @@ impl<'k> Tiles<'k> {
         places.map(|at| (at.div_u(vectors), at.rem_u(vectors))).collect()
     }
 
-    fn bases(&self, stage: Val<'k>) -> (Val<'k>, Val<'k>) {
+    /// Where a stage begins in the two arrays.
+    fn bases(&self, stage: u32) -> (u32, u32) {
         let s = &self.s;
-        if s.stages == 1 {
-            return (self.k.i32(0), self.k.i32(0));
-        }
-        (stage * (s.tile_m * a_pitch(s)), stage * (s.step * b_pitch(s)))
+        (stage * s.tile_m * a_pitch(s), stage * b_rows(s) * b_pitch(s))
+    }
+
+    /// Vectors of eight an invocation moves in a step.
+    fn vectors(&self) -> usize {
+        let s = &self.s;
+        ((s.tile_m + s.tile_n) * s.step / 8 / s.invocations()) as usize
+    }
+
+    /// What is read before the loop: the first `ahead` steps.
+    fn read_ahead(&self, origin: (Val<'k>, Val<'k>), size: (Val<'k>, Val<'k>), last: Val<'k>) -> Vec<Val<'k>> {
+        let steps = (0..self.s.ahead).map(|i| self.k.i32((i * self.s.step) as i32).min(last));
+        steps.flat_map(|at| self.read(origin, size, at)).collect()
     }
 
     /// Puts what `read` read into shared memory.
-    fn write(&self, vectors: &[Val<'k>], stage: Val<'k>) {
+    fn write(&self, vectors: &[Val<'k>], stage: u32) {
         let s = &self.s;
         let (a_base, b_base) = self.bases(stage);
         let to_a = self
             .spread(s.tile_m, s.step / 8)
             .into_iter()
-            .map(|(row, vector)| (self.a, a_base + row * a_pitch(s) + vector));
+            .map(|(row, vector)| (self.a, row * a_pitch(s) + vector + a_base));
         let to_b = self
-            .spread(s.step, s.tile_n / 8)
+            .spread(b_rows(s), b_pitch(s) - 1)
             .into_iter()
-            .map(|(row, vector)| (self.b, b_base + row * b_pitch(s) + vector));
+            .map(|(row, vector)| (self.b, row * b_pitch(s) + vector + b_base));
         for ((array, place), &vector) in to_a.chain(to_b).zip(vectors) {
             array.store(place, vector);
         }
     }
 
     /// Adds the product of the tiles to this subgroup's sums.
-    fn multiply(&self, place: (Val<'k>, Val<'k>), stage: Val<'k>, mut sums: Vec<Val<'k>>) -> Vec<Val<'k>> {
+    fn multiply(&self, place: (Val<'k>, Val<'k>), stage: u32, mut sums: Vec<Val<'k>>) -> Vec<Val<'k>> {
         let s = &self.s;
         let (a_base, b_base) = self.bases(stage);
         let (down, across) = (s.sub_m / SIDE, s.sub_n / SIDE);
-        let load = |array: SharedArray<'k>, role, at: Val<'k>, pitch: u32| {
-            array.load_matrix(matrix(self.elem, role), at, pitch, MatrixLayout::RowMajor, 16)
+        let load = |array: SharedArray<'k>, role, at: Val<'k>, pitch: u32, layout| {
+            array.load_matrix(matrix(self.elem, role), at, pitch, layout, 16)
         };
-        let a_first = a_base + place.0 * a_pitch(s);
-        let b_first = b_base + place.1.shr_u(3);
+        let (pitch_a, pitch_b) = (a_pitch(s), b_pitch(s));
+        let a_first = place.0 * pitch_a + a_base;
+        let b_first = if s.transposed { place.1 * pitch_b } else { place.1.shr_u(3) } + b_base;
+        // Vectors from one matrix to the next, along N and along K.
+        let (b_across, b_down) = if s.transposed { (SIDE * pitch_b, 2) } else { (2, SIDE * pitch_b) };
+        let b_layout = if s.transposed { MatrixLayout::ColumnMajor } else { MatrixLayout::RowMajor };
         for inner in 0..s.step / SIDE {
             let left: Vec<Val> = (0..down)
-                .map(|i| load(self.a, MatrixRole::A, a_first + (i * SIDE * a_pitch(s) + inner * 2), a_pitch(s)))
+                .map(|i| a_first + (i * SIDE * pitch_a + inner * 2))
+                .map(|at| load(self.a, MatrixRole::A, at, pitch_a, MatrixLayout::RowMajor))
                 .collect();
             for j in 0..across {
-                let at = b_first + (inner * SIDE * b_pitch(s) + j * 2);
-                let right = load(self.b, MatrixRole::B, at, b_pitch(s));
+                let at = b_first + (inner * b_down + j * b_across);
+                let right = load(self.b, MatrixRole::B, at, pitch_b, b_layout);
                 for (i, &left) in left.iter().enumerate() {
                     let sum = &mut sums[i * across as usize + j as usize];
                     *sum = left.matrix_mul_add(right, *sum);

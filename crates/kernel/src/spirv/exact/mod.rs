@@ -5,7 +5,7 @@
 //! small kernel whose scalar arguments are the operands and whose one store is the result. Emission turns it into a SPIR-V
 //! function of the module that uses it, and the interpreter can run it like any other kernel, which is how it is tested.
 //!
-//! Inside such a kernel `Div`, `Sqrt` and `Fma` mean the driver's instructions: seeds to be corrected, or, for `Fma`, what the
+//! Inside such a kernel `Div`, `Sqrt`, `Fma` and conversions between floats mean the driver's instructions: seeds to be corrected, or, for `Fma`, what the
 //! target promises to be fused.
 
 mod division;
@@ -17,6 +17,7 @@ mod square_root;
 #[cfg(test)]
 mod tests;
 mod whole;
+mod width;
 
 use std::sync::OnceLock;
 
@@ -54,9 +55,13 @@ pub(super) enum Exact {
     EncodeBF16,
     MulHighU64,
     MulHighS64,
+    /// f32 to f64, denormals kept.
+    Widen,
+    /// f64 to f32, denormals kept.
+    Narrow,
 }
 
-const COUNT: usize = Exact::MulHighS64 as usize + 1;
+const COUNT: usize = Exact::Narrow as usize + 1;
 
 /// The functions a module has so far.
 #[derive(Default)]
@@ -87,6 +92,8 @@ impl Exact {
             Exact::EncodeBF16 => half::encode_bf16,
             Exact::MulHighU64 => product::high_unsigned,
             Exact::MulHighS64 => product::high_signed,
+            Exact::Widen => width::widen,
+            Exact::Narrow => width::narrow,
         };
         Kernel::build(&name, [1, 1, 1], write).expect("exact arithmetic is well formed")
     }
@@ -177,6 +184,15 @@ impl Emitter<'_> {
             _ => Exact::FmaF32,
         };
         self.call_each(exact, ty, ty, operands)
+    }
+
+    /// f32 to f64 or back.
+    pub fn convert_width(&mut self, from: Type, to: Type, a: Id) -> Id {
+        if self.is_function() || self.target.denormals.convert {
+            return self.op(Code::FConvert, to, &[a]);
+        }
+        let exact = if from.scalar() == Some(Scalar::F32) { Exact::Widen } else { Exact::Narrow };
+        self.call_each(exact, from, to, [a])
     }
 
     pub fn encode(&mut self, elem: Elem, ty: Type, a: Id) -> Id {
