@@ -6,6 +6,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use pumice_kernel::spirv::emit;
+use pumice_kernel::target::Denormals;
 use pumice_kernel::{Error, Target};
 use rspirv::spirv::Capability;
 use spirv_samples::samples;
@@ -31,14 +32,23 @@ fn is_too_new(words: &[u32]) -> bool {
     capabilities.into_iter().any(|c| c == Capability::CooperativeMatrixKHR as u32)
 }
 
+/// Devices that make emission take every way it has.
+fn targets() -> [(&'static str, Target); 4] {
+    let full = Target::full();
+    let flushing = Target { denormals: Denormals::FLUSHED, ..full.clone() };
+    // As lavapipe: no fused fma, no matrices, small subgroups.
+    let software = Target { fused_fma: false, subgroup_size: 8, matrices: Vec::new(), ..full.clone() };
+    [("full", full), ("minimal", Target::minimal()), ("flushing", flushing), ("software", software)]
+}
+
 #[test]
 fn everything_emitted_is_valid() {
     let mut skipped = 0;
-    for (label, target) in [("full", Target::full()), ("minimal", Target::minimal())] {
+    for (label, target) in targets() {
         for kernel in samples() {
             let module = match emit(&kernel, &target) {
                 Ok(module) => module,
-                Err(Error::Unsupported { .. }) if label == "minimal" => continue,
+                Err(Error::Unsupported { .. }) if matches!(label, "minimal" | "software") => continue,
                 Err(error) => panic!("{error}"),
             };
             keep(&format!("{}_{label}", kernel.name), &module.words);

@@ -25,7 +25,7 @@ impl Emitter<'_> {
         let ty = self.type_of(a);
         let (left, right) = (self.id(a), self.id(b));
         let flushed = ty.scalar() == Some(Scalar::F32) && !self.target.denormals.compare;
-        if flushed && !self.is_far_from_zero(a) && !self.is_far_from_zero(b) {
+        if flushed && !self.is_function() && !self.is_far_from_zero(a) && !self.is_far_from_zero(b) {
             return self.compare_by_difference(op, ty, left, right);
         }
         self.compare(op, ty, left, right)

@@ -5,8 +5,8 @@
 //! small kernel whose scalar arguments are the operands and whose one store is the result. Emission turns it into a SPIR-V
 //! function of the module that uses it, and the interpreter can run it like any other kernel, which is how it is tested.
 //!
-//! Inside such a kernel `Div`, `Sqrt`, `Fma` and conversions between floats mean the driver's instructions: seeds to be corrected, or, for `Fma`, what the
-//! target promises to be fused.
+//! Inside such a kernel `Div`, `Sqrt`, `Fma`, comparisons and conversions between floats mean the driver's instructions:
+//! seeds to be corrected, what the target promises to be fused, and numbers that are never denormal.
 
 mod division;
 mod fma;
@@ -153,8 +153,8 @@ impl Emitter<'_> {
         (id, self.code)
     }
 
-    /// Whether this is the body of an exact function, where `Div`, `Sqrt` and `Fma` are the driver's.
-    fn is_function(&self) -> bool {
+    /// Whether this is the body of an exact function, where arithmetic is the driver's.
+    pub fn is_function(&self) -> bool {
         self.memory.parameters.is_some()
     }
 

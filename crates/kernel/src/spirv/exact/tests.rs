@@ -216,6 +216,34 @@ fn f64_becomes_whole() {
 }
 
 #[test]
+fn f32_and_f64_become_each_other() {
+    let kernel = over_arrays(Exact::Widen, Elem::F32, 0);
+    let mut source = Source(4);
+    for _ in 0..24 {
+        let cases: Vec<f32> = (0..LANES).map(|_| source.f32()).collect();
+        let mut memories = [Memory::zeros(8 * LANES), Memory::of(&cases)];
+        run(&kernel, &Launch::default(), &mut memories).expect("the function runs");
+        for (case, found) in cases.into_iter().zip(memories[0].to_vec::<f64>()) {
+            let same = found.to_bits() == (case as f64).to_bits() || found.is_nan() && case.is_nan();
+            assert!(same, "{case:e} became {found:e}");
+        }
+    }
+    let kernel = over_arrays(Exact::Narrow, Elem::F64, 0);
+    for _ in 0..24 {
+        // Random doubles, and those that become denormals or lie halfway between two.
+        let tiny =
+            |s: &mut Source| f32::from_bits(s.word() as u32 & 0x80ff_ffff) as f64 * [1.0, 0.5][s.word() as usize % 2];
+        let cases: Vec<f64> = (0..LANES / 2).flat_map(|_| [source.f64(), tiny(&mut source)]).collect();
+        let mut memories = [Memory::zeros(4 * LANES), Memory::of(&cases)];
+        run(&kernel, &Launch::default(), &mut memories).expect("the function runs");
+        for (case, found) in cases.into_iter().zip(memories[0].to_vec::<f32>()) {
+            let same = found.to_bits() == (case as f32).to_bits() || found.is_nan() && case.is_nan();
+            assert!(same, "{case:e} became {found:e}");
+        }
+    }
+}
+
+#[test]
 fn halves_are_encoded_and_decoded() {
     let f16 = |[x]: [f32; 1]| half::f16::from_f32(x).to_bits() as u32;
     let draw = |s: &mut Source| {
@@ -282,6 +310,8 @@ fn every_function_is_well_formed() {
         Exact::EncodeBF16,
         Exact::MulHighU64,
         Exact::MulHighS64,
+        Exact::Widen,
+        Exact::Narrow,
     ];
     assert_eq!(all.len(), COUNT);
     all.into_iter().for_each(|exact| verify(exact.kernel()).expect("the function is well formed"));
