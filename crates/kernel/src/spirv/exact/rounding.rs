@@ -55,6 +55,24 @@ pub(super) fn parts(format: Format, magnitude: Val<'_>) -> Parts<'_> {
     }
 }
 
+/// The digits of an f32 as a number from 1 to 2, and the exponent's field they would have if that could be less than 1.
+#[derive(Clone, Copy)]
+pub(super) struct Digits<'k> {
+    /// F32.
+    pub number: Val<'k>,
+    /// I32.
+    pub exponent: Val<'k>,
+}
+
+/// Takes the bits of a magnitude (an I32 without sign) apart; of zero the digits are 1.
+pub(super) fn digits(magnitude: Val<'_>) -> Digits<'_> {
+    let field = magnitude.shr_u(23);
+    let zeros = magnitude.leading_zeros() - 8;
+    let denormal = field.eq(0);
+    let fraction = denormal.select(magnitude << zeros, magnitude) & 0x7f_ffff;
+    Digits { number: (fraction | (127 << 23)).bitcast(F32), exponent: denormal.select(1 - zeros, field) }
+}
+
 /// The bits (an I64 without sign) of `significand * 2^exponent`, rounded to nearest even: through denormals, to infinity on
 /// overflow. The significand is between 1 and 2^63 - 1, and its lowest bit may stand for anything lost below it, as long
 /// as it has two bits more than the format.

@@ -1,7 +1,7 @@
 //! Correctly rounded f32 square root.
 
 use super::function;
-use super::rounding::{Format, from_bits, parts, round, to_bits};
+use super::rounding::{Format, digits, from_bits, parts, round, to_bits};
 use crate::build::{Builder, Val};
 use crate::types::Scalar::{F32, I32, I64};
 
@@ -11,13 +11,13 @@ pub(super) fn by_integers(k: &Builder) {
     function(k, F32, |[x]| from_integers(x));
 }
 
-/// A root by the device's fma, corrected to the nearest; by integers where a remainder could leave the normal range, and for
-/// what has no root.
+/// A root by the device's fma, corrected to the nearest. Where a remainder could leave the normal range, it is the root of
+/// the number between 1 and 4 with the operand's digits, and half of the exponent is put back by integers.
 pub(super) fn fused(k: &Builder) {
     function(k, F32, |[x]| {
         // Positive, finite, and an exponent that leaves room for 2^-48 of it.
         let moderate = (x.bitcast(I32).shr_u(23) - (127 - 60)).lt_u(255 - (127 - 60));
-        k.if_(moderate, || corrected(x), || from_integers(x))
+        k.if_(moderate, || corrected(x), || scaled(x))
     });
 }
 
@@ -38,10 +38,27 @@ fn corrected(x: Val<'_>) -> Val<'_> {
     beyond.select(neighbour, root)
 }
 
+/// The root of the digits, its exponent moved by half of the operand's. Roots of denormals are no denormals.
+fn scaled(x: Val<'_>) -> Val<'_> {
+    let k = x.builder();
+    let bits = x.bitcast(I32);
+    let number = digits(bits & i32::MAX);
+    let exponent = number.exponent - 127;
+    let odd = exponent & 1;
+    let radicand = (number.number.bitcast(I32) + (odd << 23)).bitcast(F32);
+    let root = corrected(radicand).bitcast(I32) + (((exponent - odd) >> 1) << 23);
+    from_special(bits, root, k.i32(FORMAT.infinity() as i32), k.i32(FORMAT.nan() as i32)).bitcast(F32)
+}
+
+/// Zeros of either sign, and infinity, are their own roots; what is negative and NaN has none.
+fn from_special<'k>(bits: Val<'k>, root: Val<'k>, infinity: Val<'k>, nan: Val<'k>) -> Val<'k> {
+    let own = (bits & 0x7fff_ffff).eq(0) | bits.eq(infinity);
+    own.select(bits, bits.gt_u(infinity).select(nan, root))
+}
+
 fn from_integers(x: Val<'_>) -> Val<'_> {
     let k = x.builder();
     let bits = to_bits(x);
-    let infinity = FORMAT.infinity();
     let number = parts(FORMAT, bits & 0x7fff_ffffu64);
     // An even exponent, and 50 or 51 bits under the root, so that the root has 25 or 26; one more stands for the remainder.
     let odd = number.exponent & 1;
@@ -53,9 +70,7 @@ fn from_integers(x: Val<'_>) -> Val<'_> {
     let root = root - (root * root).gt_u(radicand).to_u(I64);
     let exact = (root * root).eq(radicand);
     let finite = round(FORMAT, (root << 1) | exact.select(k.i64(0), 1), exponent - 1);
-    // Zeros of either sign, and infinity, are their own roots; what is negative and NaN has none.
-    let own = (bits & 0x7fff_ffffu64).eq(0) | bits.eq(infinity);
-    let nan = k.i64(FORMAT.nan() as i64);
-    let result = own.select(bits, bits.gt_u(infinity).select(nan, finite));
+    let [infinity, nan] = [FORMAT.infinity(), FORMAT.nan()].map(|bits| k.i64(bits as i64));
+    let result = from_special(bits, finite, infinity, nan);
     from_bits(FORMAT, result)
 }
