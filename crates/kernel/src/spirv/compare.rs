@@ -16,8 +16,8 @@ use crate::types::{Scalar, Type};
 const LEAST_NEGATIVE: u64 = 0x8000_0001;
 /// The bits of infinity.
 const INFINITY: u64 = 0x7f80_0000;
-/// Twice the bits of the smallest normal number: where the doubled bits of denormals end.
-const DENORMALS_END: u64 = 0x0100_0000;
+/// Twice the bits of twice the smallest normal number: two numbers that are taken for zeros are not further apart.
+const NEAR_END: u64 = 0x0200_0000;
 
 impl Emitter<'_> {
     /// Compares two values of the kernel.
@@ -71,11 +71,11 @@ impl Emitter<'_> {
         self.op(Code::ULessThan, ty.with_scalar(Scalar::Bool), &[from_least, range])
     }
 
-    /// What the driver calls equal, unless the difference is a denormal.
+    /// What the driver calls equal, unless there is a small difference.
     fn equal_by_difference(&mut self, ty: Type, a: Id, b: Id) -> Id {
         let bools = ty.with_scalar(Scalar::Bool);
         let (int, bits) = self.difference(ty, a, b);
-        let [one, range] = [1, DENORMALS_END - 1].map(|bits| self.constant(int, bits));
+        let [one, range] = [1, NEAR_END - 1].map(|bits| self.constant(int, bits));
         let doubled = self.op(Code::ShiftLeftLogical, int, &[bits, one]);
         let from_least = self.op(Code::ISub, int, &[doubled, one]);
         let apart = self.op(Code::ULessThan, bools, &[from_least, range]);

@@ -6,7 +6,7 @@
 //! enumerants here, and the disassembler in tests.
 //!
 //! Numerics are the language's, not the driver's: every float instruction forbids contraction, and what drivers get wrong is
-//! done by functions of the module ([`exact`]). A verified kernel is trusted to be well formed; what it needs and the device
+//! done by functions of the module (`exact`). A verified kernel is trusted to be well formed; what it needs and the device
 //! lacks is done another way, or is an error that names both.
 
 mod arithmetic;
