@@ -203,7 +203,8 @@ fn cooperative_products_match_double_precision() {
     for elem in [Elem::F16, Elem::BF16] {
         let best = cooperative::best(32);
         let few = [best, cooperative::Shape { transposed: true, stages: 2, step: 16, ..best }];
-        let all = cooperative::candidates(32);
+        let mut all = cooperative::candidates(32, false);
+        all.extend(cooperative::candidates(32, true));
         for &shape in if rig::slow() { &all[..] } else { &few[..] } {
             let kernel = cooperative::matmul(elem, shape).expect("the kernel is well formed");
             let size = [2 * shape.tile_m as usize, shape.tile_n as usize, 3 * shape.depth_unit() as usize];

@@ -4,10 +4,10 @@
 
 mod rig;
 
+use pumice::kernel::Elem;
 use pumice::kernel::arguments::Argument;
 use pumice::kernel::math::catalogue::{MathFunction, table};
 use pumice::kernel::random::first_difference;
-use pumice::kernel::Elem;
 use pumice::launch::{Build, fold_groups};
 use rig::{Job, bytes_of, floats};
 

@@ -164,7 +164,12 @@ fn conversions_saturate() {
     check("to u32 and back", |a, _, _| a.to_u(Scalar::I32).to_u(Scalar::F32), |a, _, _| a as u32 as f32, same);
     if rig::gpu().is_some_and(|gpu| gpu.target().float64) {
         let third = |a: f32| (a as f64 / 3.0) as f32;
-        check("to f64, a third, and back", |a, _, _| (a.to(Scalar::F64) / a.builder().f64(3.0)).to(Scalar::F32), |a, _, _| third(a), same);
+        check(
+            "to f64, a third, and back",
+            |a, _, _| (a.to(Scalar::F64) / a.builder().f64(3.0)).to(Scalar::F32),
+            |a, _, _| third(a),
+            same,
+        );
     }
     check("to i64 and back", |a, _, _| a.to(Scalar::I64).to(Scalar::F32), |a, _, _| a as i64 as f32, same);
 }

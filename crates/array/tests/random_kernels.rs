@@ -29,7 +29,14 @@ fn interpreter_and_device_agree_bit_for_bit() {
     let Some(gpu) = rig::gpu() else { return };
     let limits = limits(gpu.target());
     let seeds = if rig::slow() { SLOW } else { QUICK };
-    let failures: Vec<String> = (0..seeds).filter_map(|seed| compare(gpu, seed, &limits).err()).collect();
+    let workers = std::thread::available_parallelism().map_or(1, |n| n.get()) as u64;
+    let failures: Vec<String> = std::thread::scope(|scope| {
+        let limits = &limits;
+        let start =
+            |worker| scope.spawn(move || failures_among(gpu, limits, (worker..seeds).step_by(workers as usize)));
+        let threads: Vec<_> = (0..workers).map(start).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("a worker gives its failures")).collect()
+    });
     assert!(failures.is_empty(), "{} of {seeds} kernels differ:\n{}", failures.len(), failures.join("\n"));
 }
 
@@ -49,6 +56,11 @@ fn what_a_device_lacks_is_made_up_for_bit_for_bit() {
             compare(&gpu, seed, &limits(&target)).unwrap_or_else(|error| panic!("{error} for {target:#?}"));
         }
     }
+}
+
+fn failures_among(gpu: &Gpu, limits: &RandomLimits, seeds: impl Iterator<Item = u64>) -> Vec<String> {
+    let own_stream = gpu.with_target(gpu.target().clone()).expect("the device makes streams");
+    seeds.filter_map(|seed| compare(&own_stream, seed, limits).err()).collect()
 }
 
 /// Runs one kernel both ways, every fourth as a checked build.

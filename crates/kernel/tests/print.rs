@@ -22,19 +22,19 @@ scalar 0 n: i32
 scalar 1 strides: i64[3]
 private 0 kept: f32[2]
 {
-  %0: i32 = arg n
   %1: f32 = const -0.5
   %2: i32 = const 0
   %3: i32 = const 1
+  %9: f32 = const 1.0
+  %11: i32 = const 2
+  %0: i32 = arg n
   %8: f32 = for %4: i32, %5: f32 in %2..%0 step %3 from %1 {
     %6: f32 = load f16 x[%4]
     %7: f32 = add %5, %6
     yield %7
   }
-  %9: f32 = const 1.0
   %10: bool = lt %9, %8
   if %10 {
-    %11: i32 = const 2
     %12: i64 = arg strides[%11]
     store f32 y[%12], %8
   }
@@ -60,9 +60,9 @@ fn matrices_and_atomics_print_their_places() {
     for line in [
         "shared 0 tile: u32x4[64]",
         "  %2: matrix<f16, 16x16, a, subgroup> = matrix_load tile[%0] stride %1 row_major align 16",
-        "= matrix_load tile[%3] stride %4 column_major align 16",
+        "= matrix_load tile[%3] stride %1 column_major align 16",
         ": matrix<f32, 16x16, acc, subgroup> = matrix_fill ",
-        ": matrix<f32, 16x16, acc, subgroup> = matrix_mul_add %2, %5, %7",
+        ": matrix<f32, 16x16, acc, subgroup> = matrix_mul_add %2, %4, %6",
         ": i32 = atomic_compare_exchange u32 counts[",
     ] {
         assert!(text.contains(line), "{line} is missing from\n{text}");

@@ -73,7 +73,8 @@ impl Job<'_> {
     pub fn interpreted(&self, subgroup_size: u32) -> Result<Vec<Vec<u8>>> {
         let flush_fma = gpu().is_some_and(|gpu| !gpu.target().denormals.fma);
         let mut memories: Vec<Memory<'static>> = self.buffers.iter().map(|bytes| Memory::of(bytes)).collect();
-        let launch = Launch { groups: self.groups, scalars: self.scalars, subgroup_size, flush_fma, ..Launch::default() };
+        let launch =
+            Launch { groups: self.groups, scalars: self.scalars, subgroup_size, flush_fma, ..Launch::default() };
         interpret::run(self.kernel, &launch, &mut memories)?;
         Ok(memories.iter().map(|memory| memory.bytes().to_vec()).collect())
     }

@@ -25,7 +25,7 @@ pub fn cases(sweep: bool) -> Vec<Case> {
         }));
     }
     if sweep {
-        cases.extend(cooperative::candidates(32).into_iter().map(|shape| {
+        cases.extend(cooperative::candidates(32, false).into_iter().map(|shape| {
             Case::new(format!("sweep/cooperative/{shape}"), move |session| {
                 cooperative_product(session, Elem::BF16, 4096, shape)
             })

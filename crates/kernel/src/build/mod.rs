@@ -21,6 +21,7 @@ mod operators;
 mod value;
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::panic::Location;
 
 pub use access::{Buffer, PrivateArray, SharedArray};
@@ -50,9 +51,19 @@ pub struct Builder {
 
 struct State {
     kernel: Kernel,
+    /// Constants and builtins: made once, at the top of the kernel, where every block sees them.
+    top: Vec<Inst>,
+    known: HashMap<Known, Value>,
     /// Blocks that are open, innermost last.
     open: Vec<Block>,
     error: Option<Error>,
+}
+
+/// What is the same wherever it is asked for.
+#[derive(PartialEq, Eq, Hash)]
+enum Known {
+    Constant(Type, u64),
+    Builtin(Builtin),
 }
 
 /// The source line of the caller.
@@ -75,7 +86,8 @@ impl Builder {
             body: Block::default(),
             checked: None,
         };
-        Builder { state: RefCell::new(State { kernel, open: vec![Block::default()], error: None }) }
+        let (top, known) = (Vec::new(), HashMap::new());
+        Builder { state: RefCell::new(State { kernel, top, known, open: vec![Block::default()], error: None }) }
     }
 
     fn finish(self) -> Result<Kernel> {
@@ -83,7 +95,10 @@ impl Builder {
         if let Some(error) = state.error {
             return Err(error);
         }
-        state.kernel.body = state.open.pop().expect("the body is open until the end");
+        let mut body = state.open.pop().expect("the body is open until the end");
+        state.top.append(&mut body.insts);
+        body.insts = state.top;
+        state.kernel.body = body;
         Ok(state.kernel)
     }
 
@@ -162,7 +177,7 @@ impl Builder {
     /// Where this invocation stands.
     #[track_caller]
     pub fn builtin(&self, builtin: Builtin) -> Val<'_> {
-        self.emit_one(Type::I32, Op::Builtin(builtin))
+        self.once(Known::Builtin(builtin), Type::I32, Op::Builtin(builtin))
     }
 
     /// Position in the workgroup along an axis.
@@ -235,7 +250,7 @@ impl Builder {
     /// A constant of any scalar or vector type, from its bits.
     #[track_caller]
     pub fn constant(&self, ty: Type, bits: u64) -> Val<'_> {
-        self.emit_one(ty, Op::Const(bits))
+        self.once(Known::Constant(ty, bits), ty, Op::Const(bits))
     }
 
     /// A vector of two or four scalars.
@@ -273,6 +288,19 @@ impl Builder {
         let id = state.kernel.fresh(ty);
         let block = state.open.last_mut().expect("the body is open until the end");
         block.insts.push(Inst { results: vec![id], op, line });
+        Val { k: self, id }
+    }
+
+    /// The value that is the same everywhere, made at the top when it is first asked for.
+    #[track_caller]
+    fn once(&self, what: Known, ty: Type, op: Op) -> Val<'_> {
+        let line = here();
+        let state = &mut *self.state.borrow_mut();
+        let id = *state.known.entry(what).or_insert_with(|| {
+            let id = state.kernel.fresh(ty);
+            state.top.push(Inst { results: vec![id], op, line });
+            id
+        });
         Val { k: self, id }
     }
 

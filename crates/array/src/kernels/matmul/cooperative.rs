@@ -9,6 +9,8 @@ use pumice_kernel::{
     Access, Buffer, Builder, Elem, Kernel, Matrix, MatrixLayout, MatrixRole, MatrixScope, Result, SharedArray, Val,
 };
 
+use pumice_kernel::search::{Choice, Space};
+
 use super::tile_of;
 
 /// How the work is cut.
@@ -37,6 +39,19 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// The shape a choice of the search space stands for.
+    fn of(choice: &Choice, subgroup: u32, transposed: bool) -> Shape {
+        let [tile_m, tile_n, step] = ["tile_m", "tile_n", "step"].map(|name| choice.get(name));
+        let [sub_m, sub_n, stages] = ["sub_m", "sub_n", "stages"].map(|name| choice.get(name));
+        let [ahead, band] = ["ahead", "band"].map(|name| choice.get(name));
+        Shape { tile_m, tile_n, step, sub_m, sub_n, stages, ahead, band, subgroup, transposed }
+    }
+
+    /// Vectors of eight an invocation moves in a step.
+    fn vectors(&self) -> u32 {
+        (self.tile_m + self.tile_n) * self.step / 8 / self.invocations()
+    }
+
     /// Invocations in a workgroup.
     pub fn invocations(&self) -> u32 {
         self.tile_m / self.sub_m * (self.tile_n / self.sub_n) * self.subgroup
@@ -77,25 +92,45 @@ impl std::fmt::Display for Shape {
 
 /// The shape that is best on an H200 at 4096³; see `pumice bench --sweep`.
 pub fn best(subgroup: u32) -> Shape {
-    Shape { tile_m: 256, tile_n: 128, step: 32, sub_m: 64, sub_n: 64, stages: 1, ahead: 1, band: 8, subgroup, transposed: false }
+    Shape {
+        tile_m: 256,
+        tile_n: 128,
+        step: 32,
+        sub_m: 64,
+        sub_n: 64,
+        stages: 1,
+        ahead: 1,
+        band: 8,
+        subgroup,
+        transposed: false,
+    }
 }
 
-/// The search space: every shape whose tiles divide evenly among the invocations.
-pub fn candidates(subgroup: u32) -> Vec<Shape> {
-    let mut list = Vec::new();
-    for (tile_m, tile_n) in [(128, 128), (256, 128), (128, 256)] {
-        for (sub_m, sub_n) in [(64, 64), (32, 64)] {
-            for step in [16, 32, 64] {
-                for (stages, ahead, band) in [(1, 0, 8), (1, 1, 8), (1, 2, 8), (2, 0, 8), (2, 1, 8), (2, 2, 8)] {
-                    for transposed in [false, true] {
-                        list.push(Shape { tile_m, tile_n, step, sub_m, sub_n, stages, ahead, band, subgroup, transposed });
-                    }
-                }
-            }
-        }
-    }
-    list.retain(Shape::is_valid);
-    list
+/// The search space.
+pub fn space(subgroup: u32, transposed: bool) -> Space {
+    Space::new()
+        .axis("tile_m", [128, 256])
+        .axis("tile_n", [128, 256])
+        .axis("step", [16, 32, 64])
+        .axis("sub_m", [32, 64])
+        .axis("sub_n", [64])
+        .axis("stages", [1, 2])
+        .axis("ahead", [0, 1, 2])
+        .axis("band", [8])
+        .require("the tiles divide evenly among the invocations and fit shared memory", move |choice| {
+            Shape::of(choice, subgroup, transposed).is_valid()
+        })
+        // Beyond that the registers of an invocation do not hold what is read ahead and its sums, and spill.
+        .require("at most 16 vectors of 16 bytes read ahead, 12 beside sums of 64 x 64", move |choice| {
+            let shape = Shape::of(choice, subgroup, transposed);
+            let vectors = shape.ahead * shape.vectors();
+            vectors <= if shape.sub_m == 64 { 12 } else { 16 }
+        })
+}
+
+/// Every shape of the search space.
+pub fn candidates(subgroup: u32, transposed: bool) -> Vec<Shape> {
+    space(subgroup, transposed).candidates().iter().map(|choice| Shape::of(choice, subgroup, transposed)).collect()
 }
 
 /// Rows and columns of one cooperative matrix.
@@ -144,7 +179,7 @@ pub fn matmul(elem: Elem, shape: Shape) -> Result<Kernel> {
                 if s.stages == 1 {
                     k.barrier();
                 }
-                let rest = ready.split_off(tiles.vectors());
+                let rest = ready.split_off(s.vectors() as usize);
                 tiles.write(&ready, stage);
                 k.barrier();
                 ready = rest;
@@ -215,12 +250,6 @@ impl<'k> Tiles<'k> {
     fn bases(&self, stage: u32) -> (u32, u32) {
         let s = &self.s;
         (stage * s.tile_m * a_pitch(s), stage * b_rows(s) * b_pitch(s))
-    }
-
-    /// Vectors of eight an invocation moves in a step.
-    fn vectors(&self) -> usize {
-        let s = &self.s;
-        ((s.tile_m + s.tile_n) * s.step / 8 / s.invocations()) as usize
     }
 
     /// What is read before the loop: the first `ahead` steps.

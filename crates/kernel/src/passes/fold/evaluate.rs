@@ -2,8 +2,8 @@
 
 use super::{Folder, Known};
 use crate::eval;
-use crate::types::Scalar;
 use crate::ir::{Op, Value};
+use crate::types::Scalar;
 
 impl Folder<'_> {
     /// The result of an operation whose operands are all known.
