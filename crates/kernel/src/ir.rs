@@ -329,9 +329,9 @@ pub enum Op {
         /// One bool.
         condition: Value,
         /// Runs if it holds.
-        then: Block,
+        then: Box<Block>,
         /// Runs otherwise.
-        otherwise: Block,
+        otherwise: Box<Block>,
     },
     /// `for i in (start..end).step_by(step)`, signed; the body's parameters are `i` and the carried values, its yields the
     /// next carried values; the results are the last ones.
@@ -345,7 +345,7 @@ pub enum Op {
         /// The carried values at first.
         init: Vec<Value>,
         /// What happens each time.
-        body: Block,
+        body: Box<Block>,
         /// Whether to ask the driver to unroll.
         unroll: bool,
     },
@@ -354,9 +354,9 @@ pub enum Op {
         /// The carried values at first.
         init: Vec<Value>,
         /// Yields one bool.
-        test: Block,
+        test: Box<Block>,
         /// Yields the next carried values.
-        body: Block,
+        body: Box<Block>,
     },
 }
 

@@ -23,7 +23,7 @@ fn alone(kernel: &Kernel, invocation: u32) -> Kernel {
         (vec![index], Op::Builtin(Builtin::LocalIndex)),
         (vec![number], Op::Const(invocation as u64)),
         (vec![condition], Op::Compare(CompareOp::Eq, index, number)),
-        (vec![], Op::If { condition, then, otherwise: Block::default() }),
+        (vec![], Op::If { condition, then: then.into(), otherwise: Box::default() }),
     ];
     kernel.body.insts = ops.into_iter().map(|(results, op)| Inst { results, op, line }).collect();
     kernel

@@ -117,7 +117,7 @@ fn a_value_does_not_leave_its_block() {
     let inner = w.kernel.fresh(Type::I32);
     let inst = Inst { results: vec![inner], op: Op::Const(0), line: LINE };
     let then = Block { insts: vec![inst], ..Block::default() };
-    w.effect(Op::If { condition, then, otherwise: Block::default() });
+    w.effect(Op::If { condition, then: then.into(), otherwise: Box::default() });
     w.value(Type::I32, Op::Unary(UnaryOp::Neg, inner));
     assert!(w.refusal().contains("used outside its block"));
 }
@@ -253,19 +253,19 @@ fn blocks_agree_with_what_surrounds_them() {
     let (i, carried) = (w.kernel.fresh(Type::I32), w.kernel.fresh(Type::F32));
     let body = Block { params: vec![i, carried], insts: vec![], yields: vec![i] };
     let result = w.kernel.fresh(Type::F32);
-    let op = Op::For { start: n, end: n, step: n, init: vec![x], body, unroll: false };
+    let op = Op::For { start: n, end: n, step: n, init: vec![x], body: body.into(), unroll: false };
     w.kernel.body.insts.push(Inst { results: vec![result], op, line: LINE });
     assert!(w.refusal().contains("the yields of a for"));
 
     let mut w = Writer::new();
     let condition = w.constant(Type::BOOL);
     let then = Block { yields: vec![condition], ..Block::default() };
-    w.effect(Op::If { condition, then, otherwise: Block::default() });
+    w.effect(Op::If { condition, then: then.into(), otherwise: Box::default() });
     assert!(w.refusal().contains("first block must be 0 but are 1"));
 
     let mut w = Writer::new();
     let x = w.constant(Type::F32);
-    w.effect(Op::While { init: vec![], test: Block { yields: vec![x], ..Block::default() }, body: Block::default() });
+    w.effect(Op::While { init: vec![], test: Block { yields: vec![x], ..Block::default() }.into(), body: Box::default() });
     assert!(w.refusal().contains("test must be bool but is f32"));
 }
 

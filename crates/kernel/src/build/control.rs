@@ -102,7 +102,7 @@ impl Builder {
         }
         then.yields = ids(&yes);
         otherwise.yields = ids(&no_list);
-        let results = self.emit(&types(&yes), Op::If { condition: condition.id, then, otherwise });
+        let results = self.emit(&types(&yes), Op::If { condition: condition.id, then: then.into(), otherwise: otherwise.into() });
         no.with(&results)
     }
 
@@ -156,7 +156,7 @@ impl Builder {
         }
         block.yields = ids(&next);
         let (start, end, step) = (start.id, end.id, step.id);
-        let op = Op::For { start, end, step, init: ids(&first), body: block, unroll };
+        let op = Op::For { start, end, step, init: ids(&first), body: block.into(), unroll };
         let results = self.emit(&types(&first), op);
         init.with(&results)
     }
@@ -180,7 +180,7 @@ impl Builder {
             return init;
         }
         body.yields = ids(&next);
-        let results = self.emit(&params, Op::While { init: ids(&first), test, body });
+        let results = self.emit(&params, Op::While { init: ids(&first), test: test.into(), body: body.into() });
         init.with(&results)
     }
 

@@ -222,7 +222,7 @@ impl Pass {
         self.claim(&mut nested, &guard);
         let yields = types.iter().map(|ty| nested.zero(*ty)).collect();
         let otherwise = Block { insts: nested.out, yields, params: vec![] };
-        w.push(results, Op::If { condition: guard.holds, then, otherwise });
+        w.push(results, Op::If { condition: guard.holds, then: then.into(), otherwise: otherwise.into() });
     }
 
     /// Fills the report if nobody has.
@@ -237,7 +237,7 @@ impl Pass {
             nested.store(self.report, at as u32 + 1, word);
         }
         let then = Block { insts: nested.out, ..Block::default() };
-        w.push(vec![], Op::If { condition: first, then, otherwise: Block::default() });
+        w.push(vec![], Op::If { condition: first, then: then.into(), otherwise: Box::default() });
     }
 }
 

@@ -37,7 +37,7 @@ impl Writer<'_> {
             write(w);
             Vec::new()
         });
-        self.effect(Op::If { condition, then, otherwise: Block::default() });
+        self.effect(Op::If { condition, then: then.into(), otherwise: Box::default() });
     }
 
     fn statements(&mut self) {
@@ -87,7 +87,7 @@ impl Writer<'_> {
         let then = side(self);
         let empty = types.is_empty() && self.source.chance(1, 2);
         let otherwise = if empty { Block::default() } else { side(self) };
-        self.push_control(&types, Op::If { condition, then, otherwise });
+        self.push_control(&types, Op::If { condition, then: then.into(), otherwise: otherwise.into() });
     }
 
     /// A for loop of a few turns, the same for all or by the invocation's data.
@@ -114,7 +114,7 @@ impl Writer<'_> {
             w.pick_all(&types)
         });
         let unroll = self.source.chance(1, 4);
-        self.push_control(&types, Op::For { start, end, step, init, body, unroll });
+        self.push_control(&types, Op::For { start, end, step, init, body: body.into(), unroll });
     }
 
     /// A while loop that counts its turns, so that it ends whatever its data say.
@@ -144,6 +144,6 @@ impl Writer<'_> {
             let one = w.number(1);
             vec![w.integer(BinaryOp::Add, params[0], one), w.pick(extra)]
         });
-        self.push_control(&types, Op::While { init, test, body });
+        self.push_control(&types, Op::While { init, test: test.into(), body: body.into() });
     }
 }

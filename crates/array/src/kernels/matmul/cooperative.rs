@@ -155,26 +155,27 @@ fn matrix(elem: Elem, role: MatrixRole) -> Matrix {
     Matrix { scope: MatrixScope::Subgroup, elem, rows: SIDE, cols: SIDE, role }
 }
 
-/// The kernel: buffers a (m × k), b (k × n, or n × k if transposed), c (m × n) of `elem`, then m, n, k as I32; m, n and k multiples of the shape's
-/// tile and `depth_unit`.
+/// The kernel: buffers a (m × k), b (k × n, or n × k if transposed), c (m × n) of `elem`, then m, n, k as I32; m, n and k
+/// multiples of the shape's tile and `depth_unit`.
 pub fn matmul(elem: Elem, shape: Shape) -> Result<Kernel> {
     let s = shape;
     Kernel::build("matmul_cooperative", [s.invocations(), 1, 1], |k| {
-        let tiles = Tiles::new(k, elem, &s);
+        let (a, b) = (k.buffer("a", elem, Access::Read, 16), k.buffer("b", elem, Access::Read, 16));
         let c = k.buffer("c", elem, Access::Write, 16);
         let (m, n, depth) = (k.arg_i32("m"), k.arg_i32("n"), k.arg_i32("k"));
         let (tile_row, tile_col) = tile_of(k, m / s.tile_m as i32, n / s.tile_n as i32, s.band);
-        let (row0, col0) = (tile_row * s.tile_m, tile_col * s.tile_n);
-        let (sub_row, sub_col) = subgroup_place(k, &s);
+        let origin = (tile_row * s.tile_m, tile_col * s.tile_n);
+        let sub = subgroup_place(k, &s);
+        let reader = Reader::new(k, &s, (a, b), origin, (n, depth));
+        let tiles = Tiles::new(k, elem, &s, sub);
         let zero = k.matrix_fill(matrix(Elem::F32, MatrixRole::Accumulator), 0.0);
         let sums = vec![zero; (s.sub_m / SIDE * (s.sub_n / SIDE)) as usize];
-        let last = depth - s.step as i32;
-        let start = (tiles.read_ahead((row0, col0), (n, depth), last), sums);
-        let (_, sums) = k.for_(0, depth, s.depth_unit(), start, |at, (mut ready, mut sums)| {
+        let ready: Vec<Val> = (0..s.ahead).flat_map(|i| reader.read(k.i32((i * s.step) as i32))).collect();
+        let (_, sums) = k.for_(0, depth, s.depth_unit(), (ready, sums), |at, (mut ready, mut sums)| {
             for stage in 0..s.stages {
                 let at = at + stage * s.step;
                 if s.ahead == 0 {
-                    ready = tiles.read((row0, col0), (n, depth), at);
+                    ready = reader.read(at);
                 }
                 if s.stages == 1 {
                     k.barrier();
@@ -184,17 +185,14 @@ pub fn matmul(elem: Elem, shape: Shape) -> Result<Kernel> {
                 k.barrier();
                 ready = rest;
                 if s.ahead > 0 {
-                    // Reads beyond the last step read it once more instead of branching.
-                    let beyond = (at + s.ahead * s.step).min(last);
-                    ready.extend(tiles.read((row0, col0), (n, depth), beyond));
+                    ready.extend(reader.read(at + s.ahead * s.step));
                 }
-                sums = tiles.multiply((sub_row, sub_col), stage, sums);
+                sums = tiles.multiply(stage, sums);
             }
             (ready, sums)
         });
-        write_results(k, &s, elem, &sums, |row, col, values| {
-            c.store_wide((row0 + sub_row + row) * n + col0 + sub_col + col, values);
-        });
+        let first = (origin.0 + sub.0) * n + origin.1 + sub.1;
+        write_results(k, &s, elem, &sums, n, |at, values| c.store_wide(first + at, values));
     })
 }
 
@@ -205,45 +203,87 @@ fn subgroup_place<'k>(k: &'k Builder, s: &Shape) -> (Val<'k>, Val<'k>) {
     (subgroup.div_u(across) * s.sub_m, subgroup.rem_u(across) * s.sub_n)
 }
 
+/// Which rows and vectors of a `rows × vectors` tile this invocation moves.
+fn spread<'k>(k: &'k Builder, s: &Shape, rows: u32, vectors: u32) -> Vec<(Val<'k>, Val<'k>)> {
+    let (id, invocations) = (k.local_index(), s.invocations());
+    let places = (0..rows * vectors / invocations).map(|j| id + j * invocations);
+    places.map(|at| (at.div_u(vectors), at.rem_u(vectors))).collect()
+}
+
+/// Reads this invocation's share of a step from global memory.
+struct Reader<'k> {
+    k: &'k Builder,
+    /// The last step; reads beyond it read it once more instead of branching.
+    last: Val<'k>,
+    /// Words of B from one row to the next; 1 element along K if it is transposed.
+    b_row: Option<Val<'k>>,
+    /// A and B as 32-bit words, and where each vector of the first step begins.
+    a: (Buffer<'k>, Vec<Val<'k>>),
+    b: (Buffer<'k>, Vec<Val<'k>>),
+}
+
+impl<'k> Reader<'k> {
+    fn new(
+        k: &'k Builder,
+        s: &Shape,
+        (a, b): (Buffer<'k>, Buffer<'k>),
+        origin: (Val<'k>, Val<'k>),
+        (n, depth): (Val<'k>, Val<'k>),
+    ) -> Reader<'k> {
+        let words = |first: Val<'k>, (row, vector): (Val<'k>, Val<'k>), pitch: Val<'k>| {
+            (first + row * pitch).shr_u(1) + vector * 4
+        };
+        let (b_first, b_pitch_words) = if s.transposed { (origin.1 * depth, depth) } else { (origin.1, n) };
+        let of_a = spread(k, s, s.tile_m, s.step / 8).into_iter().map(|place| words(origin.0 * depth, place, depth));
+        let of_b =
+            spread(k, s, b_rows(s), b_pitch(s) - 1).into_iter().map(|place| words(b_first, place, b_pitch_words));
+        Reader {
+            k,
+            last: depth - s.step as i32,
+            b_row: (!s.transposed).then_some(n),
+            a: (a.view(Elem::U32), of_a.collect()),
+            b: (b.view(Elem::U32), of_b.collect()),
+        }
+    }
+
+    /// The step that begins at `at` along K, in vectors of eight elements: first of A, then of B.
+    fn read(&self, at: Val<'k>) -> Vec<Val<'k>> {
+        let at = at.min(self.last);
+        let (along_a, along_b) = (at.shr_u(1), self.b_row.map_or(at, |row| at * row).shr_u(1));
+        let of_a = self.a.1.iter().map(|&word| self.a.0.load_wide(word + along_a, 4));
+        let of_b = self.b.1.iter().map(|&word| self.b.0.load_wide(word + along_b, 4));
+        of_a.chain(of_b).map(|words| self.k.vector(&words)).collect()
+    }
+}
+
 /// The tiles of A and B in shared memory.
 struct Tiles<'k> {
-    k: &'k Builder,
     elem: Elem,
     s: Shape,
-    from_a: Buffer<'k>,
-    from_b: Buffer<'k>,
     a: SharedArray<'k>,
     b: SharedArray<'k>,
+    /// Where this invocation puts what it read, in the first stage.
+    a_places: Vec<Val<'k>>,
+    b_places: Vec<Val<'k>>,
+    /// Where this subgroup's first matrices begin, in the first stage.
+    a_first: Val<'k>,
+    b_first: Val<'k>,
 }
 
 impl<'k> Tiles<'k> {
-    fn new(k: &'k Builder, elem: Elem, s: &Shape) -> Tiles<'k> {
-        let from_a = k.buffer("a", elem, Access::Read, 16).view(Elem::U32);
-        let from_b = k.buffer("b", elem, Access::Read, 16).view(Elem::U32);
-        let a = k.shared_vectors("a_tile", Elem::U32, 4, s.stages * s.tile_m * a_pitch(s));
-        let b = k.shared_vectors("b_tile", Elem::U32, 4, s.stages * b_rows(s) * b_pitch(s));
-        Tiles { k, elem, s: *s, from_a, from_b, a, b }
-    }
-
-    /// The step's share of this invocation, in vectors of eight elements: first of A, then of B.
-    fn read(&self, origin: (Val<'k>, Val<'k>), (n, depth): (Val<'k>, Val<'k>), at: Val<'k>) -> Vec<Val<'k>> {
-        let s = &self.s;
-        let of_a = self.spread(s.tile_m, s.step / 8).into_iter().map(|(row, vector)| {
-            let word = ((origin.0 + row) * depth + at).shr_u(1) + vector * 4;
-            self.from_a.load_wide(word, 4)
-        });
-        let of_b = self.spread(b_rows(s), b_pitch(s) - 1).into_iter().map(|(row, vector)| {
-            let first = if s.transposed { (origin.1 + row) * depth + at } else { (at + row) * n + origin.1 };
-            self.from_b.load_wide(first.shr_u(1) + vector * 4, 4)
-        });
-        of_a.chain(of_b).map(|words| self.k.vector(&words)).collect()
-    }
-
-    /// Which rows and vectors of a `rows × vectors` tile this invocation moves.
-    fn spread(&self, rows: u32, vectors: u32) -> Vec<(Val<'k>, Val<'k>)> {
-        let (id, invocations) = (self.k.local_index(), self.s.invocations());
-        let places = (0..rows * vectors / invocations).map(|j| id + j * invocations);
-        places.map(|at| (at.div_u(vectors), at.rem_u(vectors))).collect()
+    fn new(k: &'k Builder, elem: Elem, s: &Shape, sub: (Val<'k>, Val<'k>)) -> Tiles<'k> {
+        let (pitch_a, pitch_b) = (a_pitch(s), b_pitch(s));
+        let place = |pitch: u32| move |(row, vector): (Val<'k>, Val<'k>)| row * pitch + vector;
+        Tiles {
+            elem,
+            s: *s,
+            a: k.shared_vectors("a_tile", Elem::U32, 4, s.stages * s.tile_m * pitch_a),
+            b: k.shared_vectors("b_tile", Elem::U32, 4, s.stages * b_rows(s) * pitch_b),
+            a_places: spread(k, s, s.tile_m, s.step / 8).into_iter().map(place(pitch_a)).collect(),
+            b_places: spread(k, s, b_rows(s), pitch_b - 1).into_iter().map(place(pitch_b)).collect(),
+            a_first: sub.0 * pitch_a,
+            b_first: if s.transposed { sub.1 * pitch_b } else { sub.1.shr_u(3) },
+        }
     }
 
     /// Where a stage begins in the two arrays.
@@ -252,31 +292,18 @@ impl<'k> Tiles<'k> {
         (stage * s.tile_m * a_pitch(s), stage * b_rows(s) * b_pitch(s))
     }
 
-    /// What is read before the loop: the first `ahead` steps.
-    fn read_ahead(&self, origin: (Val<'k>, Val<'k>), size: (Val<'k>, Val<'k>), last: Val<'k>) -> Vec<Val<'k>> {
-        let steps = (0..self.s.ahead).map(|i| self.k.i32((i * self.s.step) as i32).min(last));
-        steps.flat_map(|at| self.read(origin, size, at)).collect()
-    }
-
-    /// Puts what `read` read into shared memory.
+    /// Puts what was read into shared memory.
     fn write(&self, vectors: &[Val<'k>], stage: u32) {
-        let s = &self.s;
         let (a_base, b_base) = self.bases(stage);
-        let to_a = self
-            .spread(s.tile_m, s.step / 8)
-            .into_iter()
-            .map(|(row, vector)| (self.a, row * a_pitch(s) + vector + a_base));
-        let to_b = self
-            .spread(b_rows(s), b_pitch(s) - 1)
-            .into_iter()
-            .map(|(row, vector)| (self.b, row * b_pitch(s) + vector + b_base));
+        let to_a = self.a_places.iter().map(|&place| (self.a, place + a_base));
+        let to_b = self.b_places.iter().map(|&place| (self.b, place + b_base));
         for ((array, place), &vector) in to_a.chain(to_b).zip(vectors) {
             array.store(place, vector);
         }
     }
 
     /// Adds the product of the tiles to this subgroup's sums.
-    fn multiply(&self, place: (Val<'k>, Val<'k>), stage: u32, mut sums: Vec<Val<'k>>) -> Vec<Val<'k>> {
+    fn multiply(&self, stage: u32, mut sums: Vec<Val<'k>>) -> Vec<Val<'k>> {
         let s = &self.s;
         let (a_base, b_base) = self.bases(stage);
         let (down, across) = (s.sub_m / SIDE, s.sub_n / SIDE);
@@ -284,18 +311,16 @@ impl<'k> Tiles<'k> {
             array.load_matrix(matrix(self.elem, role), at, pitch, layout, 16)
         };
         let (pitch_a, pitch_b) = (a_pitch(s), b_pitch(s));
-        let a_first = place.0 * pitch_a + a_base;
-        let b_first = if s.transposed { place.1 * pitch_b } else { place.1.shr_u(3) } + b_base;
         // Vectors from one matrix to the next, along N and along K.
         let (b_across, b_down) = if s.transposed { (SIDE * pitch_b, 2) } else { (2, SIDE * pitch_b) };
         let b_layout = if s.transposed { MatrixLayout::ColumnMajor } else { MatrixLayout::RowMajor };
         for inner in 0..s.step / SIDE {
             let left: Vec<Val> = (0..down)
-                .map(|i| a_first + (i * SIDE * pitch_a + inner * 2))
+                .map(|i| self.a_first + (i * SIDE * pitch_a + inner * 2 + a_base))
                 .map(|at| load(self.a, MatrixRole::A, at, pitch_a, MatrixLayout::RowMajor))
                 .collect();
             for j in 0..across {
-                let at = b_first + (inner * b_down + j * b_across);
+                let at = self.b_first + (inner * b_down + j * b_across + b_base);
                 let right = load(self.b, MatrixRole::B, at, pitch_b, b_layout);
                 for (i, &left) in left.iter().enumerate() {
                     let sum = &mut sums[i * across as usize + j as usize];
@@ -307,31 +332,40 @@ impl<'k> Tiles<'k> {
     }
 }
 
-/// Takes each result matrix through shared memory, a patch per subgroup, and hands its rows on, eight elements at a time.
+/// Takes each result matrix through shared memory, a patch per subgroup, and hands on runs of 16 bytes with their place in C
+/// (rows of `n`) relative to the subgroup's first result.
 fn write_results<'k>(
     k: &'k Builder,
     s: &Shape,
     elem: Elem,
     sums: &[Val<'k>],
-    store: impl Fn(Val<'k>, Val<'k>, &[Val<'k>]),
+    n: Val<'k>,
+    store: impl Fn(Val<'k>, &[Val<'k>]),
 ) {
-    let subgroups = s.invocations() / s.subgroup;
-    let patch = k.shared("results", Elem::F32, subgroups * SIDE * SIDE);
+    let patch = k.shared("results", Elem::F32, s.invocations() / s.subgroup * SIDE * SIDE);
     let base = k.subgroup_id() * (SIDE * SIDE);
-    let lane = k.lane();
-    let across = s.sub_n / SIDE;
     let wide = 16 / elem.bytes() as u32;
-    let runs = SIDE * SIDE / wide;
-    for (at, &sum) in sums.iter().enumerate() {
-        let (i, j) = (at as u32 / across, at as u32 % across);
-        patch.store_matrix(sum, base, SIDE, MatrixLayout::RowMajor, 16);
-        k.barrier();
-        for first in (0..runs).step_by(s.subgroup as usize) {
-            let run = lane + first;
+    // The runs this invocation hands on: where they lie in the patch, and in C.
+    let runs: Vec<(Vec<Val>, Val)> = (0..SIDE * SIDE / wide)
+        .step_by(s.subgroup as usize)
+        .map(|first| {
+            let run = k.lane() + first;
             let (row, col) = (run.div_u(SIDE / wide), run.rem_u(SIDE / wide) * wide);
-            let values: Vec<Val> = (0..wide).map(|e| patch.load(base + row * SIDE + col + e)).collect();
-            store(row + i * SIDE, col + j * SIDE, &values);
+            let start = base + row * SIDE + col;
+            ((0..wide).map(|e| start + e).collect(), row * n + col)
+        })
+        .collect();
+    let across = (s.sub_n / SIDE) as usize;
+    for (i, row) in sums.chunks(across).enumerate() {
+        let down = n * (i as u32 * SIDE);
+        for (j, &sum) in row.iter().enumerate() {
+            patch.store_matrix(sum, base, SIDE, MatrixLayout::RowMajor, 16);
+            k.barrier();
+            for (cells, place) in &runs {
+                let values: Vec<Val> = cells.iter().map(|&cell| patch.load(cell)).collect();
+                store(*place + down + j as u32 * SIDE, &values);
+            }
+            k.barrier();
         }
-        k.barrier();
     }
 }

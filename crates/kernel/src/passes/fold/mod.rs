@@ -17,7 +17,7 @@ use crate::types::{Elem, Scalar, Type};
 pub fn fold(kernel: &mut Kernel) {
     let body = std::mem::take(&mut kernel.body);
     let mut folder = Folder::new(kernel);
-    kernel.body = folder.block(body);
+    kernel.body = *folder.block(Box::new(body));
 }
 
 /// The components of a constant; those a type does not have mean nothing.
@@ -82,7 +82,7 @@ impl<'a> Folder<'a> {
         }
     }
 
-    fn block(&mut self, mut block: Block) -> Block {
+    fn block(&mut self, mut block: Box<Block>) -> Box<Block> {
         let outer = std::mem::replace(&mut self.out, Vec::with_capacity(block.insts.len()));
         self.insts(std::mem::take(&mut block.insts));
         block.insts = std::mem::replace(&mut self.out, outer);
@@ -182,7 +182,7 @@ impl<'a> Folder<'a> {
     }
 
     /// Writes a nested block's instructions into the block at hand.
-    fn inline(&mut self, results: &[Value], block: Block) {
+    fn inline(&mut self, results: &[Value], block: Box<Block>) {
         self.insts(block.insts);
         self.replace(results, &block.yields);
     }
