@@ -171,7 +171,8 @@ fn builtins_say_where_an_invocation_stands() {
 fn divergent(workgroup: u32, write: impl for<'k> FnOnce(&'k Builder, Val<'k>)) -> Kernel {
     let mut kernel = build(workgroup, |k| write(k, k.arg_i32("i")));
     kernel.scalars.clear();
-    kernel.body.insts[0].op = Op::Builtin(Builtin::LocalIndex);
+    let argument = kernel.body.insts.iter_mut().find(|inst| matches!(inst.op, Op::Arg { .. })).expect("it has one");
+    argument.op = Op::Builtin(Builtin::LocalIndex);
     kernel
 }
 

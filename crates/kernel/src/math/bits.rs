@@ -36,8 +36,14 @@ pub(super) fn power_of_two(n: Val<'_>) -> Val<'_> {
 
 /// `x · 2^n` for an I32 from -252 to 254, rounded once if `x` is at least 1/2 and below 2: the first factor is exact.
 pub(super) fn scale<'k>(x: Val<'k>, n: Val<'k>) -> Val<'k> {
+    let (half, rest) = halves_of_power(n);
+    x * half * rest
+}
+
+/// Two normal numbers whose product is 2^n, for an I32 from -252 to 254.
+pub(super) fn halves_of_power<'k>(n: Val<'k>) -> (Val<'k>, Val<'k>) {
     let half = n >> 1;
-    x * power_of_two(half) * power_of_two(n - half)
+    (power_of_two(half), power_of_two(n - half))
 }
 
 /// The integer that was rounded by adding `ROUNDER`.

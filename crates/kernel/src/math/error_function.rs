@@ -39,7 +39,8 @@ pub(super) fn erf(x: Val<'_>) -> Val<'_> {
 }
 
 fn erf_near_zero(x: Val<'_>) -> Val<'_> {
-    polynomial(x * x, &ERF).fma(x, x)
+    // A product comes last: an fma may take the smallest numbers for zeros.
+    x * (polynomial(x * x, &ERF) + 1.0)
 }
 
 pub(super) fn erfc(x: Val<'_>) -> Val<'_> {

@@ -1,7 +1,7 @@
 //! exp, exp2, expm1, sigmoid: `e^x = 2^n · e^r` with `|r| <= ln 2 / 2`, and a polynomial for `e^r`.
 
-use super::bits::{ROUNDER, bits, float, power_of_two, rounded_integer, scale};
-use super::polynomial::{polynomial, rough_reciprocal};
+use super::bits::{ROUNDER, bits, float, power_of_two, halves_of_power, rounded_integer, scale};
+use super::polynomial::{polynomial, reciprocal_of_normal};
 use crate::build::Val;
 
 const LOG2_E: f32 = std::f32::consts::LOG2_E;
@@ -55,8 +55,24 @@ pub(super) fn exp(x: Val<'_>) -> Val<'_> {
 
 /// `e^x` for `x` between -87 and 88, where it is normal.
 pub(super) fn exp_normal(x: Val<'_>) -> Val<'_> {
-    let (n, r) = reduce(x);
-    float(bits(exp_minus_one(r) + 1.0) + (n << 23))
+    let sum = x.fma(LOG2_E, ROUNDER);
+    let n = sum - ROUNDER;
+    let r = n.fma(-LN_2_REST, n.fma(-LN_2, x));
+    add_exponent(exp_minus_one(r) + 1.0, sum)
+}
+
+/// `e^2x / 2` for `x` between 0 and 44: with s = r / 2 it is `2^n (1/2 + s + 2 s² q(2s))`.
+pub(super) fn half_exp_of_double(x: Val<'_>) -> Val<'_> {
+    const HALF: [f32; 5] = [2.0 * EXP[0], 4.0 * EXP[1], 8.0 * EXP[2], 16.0 * EXP[3], 32.0 * EXP[4]];
+    let sum = x.fma(2.0 * LOG2_E, ROUNDER);
+    let n = sum - ROUNDER;
+    let s = n.fma(-0.5 * LN_2_REST, n.fma(-0.5 * LN_2, x));
+    add_exponent(polynomial(s, &HALF).fma(s * s, s) + 0.5, sum)
+}
+
+/// `x · 2^n` where it is normal, from `n + ROUNDER`, whose bits above n vanish in the shift.
+fn add_exponent<'k>(x: Val<'k>, rounded: Val<'k>) -> Val<'k> {
+    float(bits(x) + (bits(rounded) << 23))
 }
 
 /// `e^x` as `m · 2^n` (I32), for products that may be in range though it is not.
@@ -114,20 +130,18 @@ pub(super) fn expm1(x: Val<'_>) -> Val<'_> {
 /// Below this `e^x - 1` rounds to `x`.
 const EXPM1_IDENTITY: f32 = 5.96e-8;
 
-/// `1 / (1 + e^-x)`, from `e^-|x|` and its remainder so that the quotient rounds about once.
+/// `1 / (1 + e^-x)`, from `e^-|x|` and what the sum drops, so that the quotient rounds about once.
 pub(super) fn sigmoid(x: Val<'_>) -> Val<'_> {
-    let (n, r) = reduce(clamp(-x.abs(), EXP_MIN, 0.0));
-    let p = exp_minus_one(r);
-    let e = p + 1.0;
-    let e_rest = p - (e - 1.0);
-    // d + d_rest = 1 + e^-|x|; where e^-|x| is below 2^-126 it does not matter.
-    let e_whole = scale(e, n);
+    let a = x.abs();
+    let (n, r) = reduce(a.gt(-EXP_MIN).select(EXP_MIN, -a));
+    let e = exp_minus_one(r) + 1.0;
+    let (up, rest) = halves_of_power(n);
+    let e_whole = e * up * rest;
     let d = e_whole + 1.0;
     let d_rest = e_whole - (d - 1.0);
-    let y = rough_reciprocal(d);
-    let y = y.fma((-d).fma(y, 1.0), y);
+    let y = reciprocal_of_normal(d);
     let miss = d_rest.fma(-y, (-d).fma(y, 1.0));
     let positive = y.fma(miss, y);
-    let negative = scale(e.fma(positive, e_rest * positive), n);
+    let negative = e * positive * up * rest;
     x.lt(0.0).select(negative, positive)
 }

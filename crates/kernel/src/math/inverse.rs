@@ -17,7 +17,7 @@ const ATAN: [f32; 9] = [
     0.057_906_546,
     -0.031_127_002,
     0.010_887_361,
-    -0.001_787_547_6,
+    -0.001_787_543,
 ];
 
 const PI: f32 = std::f32::consts::PI;
@@ -56,7 +56,8 @@ pub(super) fn acos(x: Val<'_>) -> Val<'_> {
 /// atan of a number between 0 and 1.
 fn atan_unit(t: Val<'_>) -> Val<'_> {
     let z = t * t;
-    polynomial(z, &ATAN).fma(z * t, t)
+    // A product comes last: an fma may take the smallest numbers for zeros.
+    t * polynomial(z, &ATAN).fma(z, 1.0)
 }
 
 pub(super) fn atan(x: Val<'_>) -> Val<'_> {

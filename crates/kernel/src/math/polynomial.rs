@@ -13,19 +13,13 @@ pub(super) fn polynomial<'k>(x: Val<'k>, coefficients: &[f32]) -> Val<'k> {
     sum
 }
 
-/// `1 / x` to about 1e-5, for normal `x` below 2^126. The first guess reflects the exponent and is within 5%; each of
-/// the two steps squares the error.
-pub(super) fn rough_reciprocal(x: Val<'_>) -> Val<'_> {
-    let guess = float(0x7ef3_11c7 - bits(x));
-    refine(-x, refine(-x, guess))
-}
-
-/// `1 / x` to one unit in the last place, for normal `x` below 2^126, in seven operations; a division, which is correctly
-/// rounded, costs more.
+/// `1 / x` to one unit in the last place, for normal `x` below 2^126, in a handful of operations; a division, which is
+/// correctly rounded, costs more. The guess reflects the exponent and is within 5%; a step of third order cubes that error,
+/// one of second order squares it.
 pub(super) fn reciprocal_of_normal(x: Val<'_>) -> Val<'_> {
-    refine(-x, rough_reciprocal(x))
-}
-
-fn refine<'k>(negated: Val<'k>, y: Val<'k>) -> Val<'k> {
+    let negated = -x;
+    let y = float(0x7ef3_11c7 - bits(x));
+    let miss = negated.fma(y, 1.0);
+    let y = y.fma(miss.fma(miss, miss), y);
     y.fma(negated.fma(y, 1.0), y)
 }

@@ -1,6 +1,6 @@
 //! `x = q · π/2 + r` with `|r|` about π/4 at most: the range reduction of sin, cos and tan, for every float.
 
-use super::bits::{ROUNDER, bits, power_of_two, rounded_integer};
+use super::bits::{ROUNDER, bits, power_of_two};
 use crate::build::Val;
 use crate::types::Scalar;
 
@@ -36,7 +36,8 @@ fn reduce_moderate<'k>(x: Val<'k>) -> (Val<'k>, Val<'k>, Val<'k>) {
     let b_rest = n.fma(HALF_PI[1], -b);
     let r = a - b;
     let missed = ((a - r) - b) - b_rest;
-    (rounded_integer(sum), r, n.fma(-HALF_PI[2], missed))
+    // The two low bits of the sum are those of n.
+    (bits(sum), r, n.fma(-HALF_PI[2], missed))
 }
 
 /// The bits of 2/π after the point, with 32 zeros before them.

@@ -1,10 +1,12 @@
 //! The mathematical functions as a list, each with a reference in f64 and the error it may have: what tests on the
 //! interpreter and on devices sweep, and what `docs/math.md` is made from.
 
+mod document;
 mod reference;
 mod samples;
 mod table;
 
+pub use document::document;
 pub use table::table;
 
 use crate::build::Val;
