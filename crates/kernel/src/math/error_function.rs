@@ -26,7 +26,7 @@ const ERFCX: [f32; 10] = [
     -32.190_83,
 ];
 /// Chosen so that the first coefficient is nearly a float.
-const ERFCX_CENTRE: f32 = 0.212_890_625;
+const ERFCX_CENTRE: f32 = 0.212_890_63;
 
 /// erf is 1 from here on.
 const ERF_ONE: f32 = 3.93;

@@ -91,7 +91,7 @@ pub(super) fn digamma(x: f64) -> f64 {
         let r = x - x.round();
         return if r == 0.0 || x.is_infinite() { f64::NAN } else { digamma(1.0 - x) - PI / (PI * r).tan() };
     }
-    let t = (x - 1.461_632_144_968_362_2) - 9.549_995_429_965_697_7e-17;
+    let t = (x - 1.461_632_144_968_362_2) - 9.549_995_429_965_698e-17;
     if t.abs() < 1e-3 {
         const SERIES: [f64; 5] = [
             0.967_672_245_447_621_2,
