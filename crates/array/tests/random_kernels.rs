@@ -66,7 +66,7 @@ fn failures_among(gpu: &Gpu, limits: &RandomLimits, seeds: impl Iterator<Item = 
 /// Runs one kernel both ways, every fourth as a checked build.
 fn compare(gpu: &Gpu, seed: u64, limits: &RandomLimits) -> Result<(), String> {
     let RandomKernel { kernel, buffers, scalars, groups } = random_kernel(seed, limits);
-    let build = if seed % 4 == 0 { Build::Checked } else { Build::Fast };
+    let build = if seed.is_multiple_of(4) { Build::Checked } else { Build::Fast };
     let job = Job { kernel: &kernel, groups, scalars: &scalars, buffers };
     let expected = job.interpreted(gpu.target().subgroup_size).map_err(|e| format!("seed {seed}, interpreter: {e}"))?;
     let found = job.on_device(gpu, build).map_err(|e| format!("seed {seed}, {build:?}: {e}"))?;
@@ -99,7 +99,7 @@ fn spirv_val_accepts_random_kernels_for_every_kind_of_device() {
         let limits = RandomLimits { f64: target.float64, atomic_i64: target.atomic_i64, ..RandomLimits::default() };
         for seed in 0..seeds {
             let mut kernel = random_kernel(seed, &limits).kernel;
-            if seed % 3 == 0 {
+            if seed.is_multiple_of(3) {
                 passes::checked(&mut kernel);
             }
             passes::optimize(&mut kernel);

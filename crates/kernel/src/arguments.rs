@@ -146,7 +146,7 @@ mod tests {
     fn a_wrong_number_or_type_of_arguments_is_an_error() {
         let kernel = kernel();
         let layout = ArgumentLayout::of(&kernel);
-        let mut write = |addresses: &[u64], scalars: &[Argument]| {
+        let write = |addresses: &[u64], scalars: &[Argument]| {
             write_arguments(&kernel, &layout, addresses, scalars, &mut [0; 48]).expect_err("wrong").to_string()
         };
         assert_eq!(write(&[], &[]), "[k] must be given 1 buffers but was given 0.");

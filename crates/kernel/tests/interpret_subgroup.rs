@@ -198,7 +198,8 @@ fn a_subgroup_may_branch_as_a_whole_but_not_in_part() {
         .expect("the kernel is well formed");
         // The verifier would refuse a condition that differs between invocations.
         kernel.scalars.clear();
-        kernel.body.insts[0].op = Op::Builtin(Builtin::LocalIndex);
+        let argument = kernel.body.insts.iter_mut().find(|inst| matches!(inst.op, Op::Arg { .. })).expect("it has one");
+        argument.op = Op::Builtin(Builtin::LocalIndex);
         let mut memories = [Memory::zeros(128)];
         let launch = Launch { subgroup_size: 8, ..Launch::default() };
         run(&kernel, &launch, &mut memories).map(|_| memories[0].to_vec::<i32>())

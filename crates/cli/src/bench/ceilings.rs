@@ -1,17 +1,20 @@
-//! What the device can do at best, measured: copying memory, plain fma, cooperative matrix products out of registers.
+//! What the device can do at best, measured: moving memory, plain fma, cooperative matrix products out of registers.
 
 use std::time::Duration;
 
 use pumice::Error;
+use pumice::gpu::Buffer;
 use pumice::kernel::arguments::Argument;
 use pumice::kernel::{Access, Elem, Kernel, Matrix, MatrixRole, MatrixScope, Val};
+use pumice::kernels::binary;
 use pumice::launch::{Build, fold_groups};
 
 use super::case::{Session, gpu_time};
+use super::memory::filled;
 
 /// Per second.
 pub struct Ceilings {
-    /// Bytes read plus written by a copy.
+    /// Bytes read plus written by a kernel that only moves them.
     pub bytes: f64,
     /// f32 operations, two for an fma.
     pub flops: f64,
@@ -22,7 +25,7 @@ pub struct Ceilings {
 /// Measures all of them, and warms the clocks for it.
 pub fn measure(session: &Session) -> Result<Ceilings, Error> {
     warm_clocks(session)?;
-    Ok(Ceilings { bytes: copy(session)?, flops: fma(session)?, matrix_flops: matrices(session)? })
+    Ok(Ceilings { bytes: memory(session)?, flops: fma(session)?, matrix_flops: matrices(session)? })
 }
 
 /// Clocks rise only under load: 300 ms of it.
@@ -34,26 +37,22 @@ fn warm_clocks(session: &Session) -> Result<(), Error> {
     Ok(())
 }
 
-fn copy(session: &Session) -> Result<f64, Error> {
-    const WIDE: i32 = 4;
-    let kernel = Kernel::build("copy", [256, 1, 1], |k| {
-        let x = k.buffer("x", Elem::U32, Access::Read, 16);
-        let y = k.buffer("y", Elem::U32, Access::Write, 16);
-        let span = 256 * WIDE;
-        let first = k.group_index() * (4 * span) + k.local_index() * WIDE;
-        let parts: Vec<_> = (0..4).map(|j| x.load_wide(first + j * span, WIDE as usize)).collect();
-        for (j, part) in parts.iter().enumerate() {
-            y.store_wide(first + j as i32 * span, part);
-        }
-    })?;
-    let words = session.size(1 << 28, 1 << 20);
-    let compiled = session.gpu.compile(&kernel, Build::Fast)?;
-    let (x, y) = (session.gpu.allocate(words * 4)?, session.gpu.allocate(words * 4)?);
-    session.gpu.stream().fill(&x, 0, words * 4, 0x3f80_0001)?;
-    session.gpu.stream().synchronize()?;
-    let groups = fold_groups(words / (256 * 16));
-    let time = gpu_time(session, |stream| compiled.launch(stream, groups, &[&x, &y], &[]))?;
-    Ok(words as f64 * 8.0 / time.as_secs_f64())
+/// The better of two kernels that do nothing but move bytes: one array in and one out, two in and one out.
+fn memory(session: &Session) -> Result<f64, Error> {
+    let bytes = session.size(1 << 30, 1 << 20);
+    let n = bytes / 4;
+    let arrays = (0..3).map(|seed| filled(session, bytes, seed)).collect::<Result<Vec<_>, _>>()?;
+    let groups = fold_groups(n.div_ceil(binary::elements_per_group(Elem::U32)));
+    let scalars = [Argument::I32(n as i32)];
+    let rate = |reads: u64, kernel: Kernel, buffers: &[&Buffer]| -> Result<f64, Error> {
+        let compiled = session.gpu.compile(&kernel, Build::Fast)?;
+        let time = gpu_time(session, |stream| compiled.launch(stream, groups, buffers, &scalars))?;
+        Ok(((reads + 1) * bytes) as f64 / time.as_secs_f64())
+    };
+    // Only the first operand is used, so the second is not read.
+    let copy = rate(1, binary::binary("copy", Elem::U32, |a, _| a)?, &[&arrays[0], &arrays[0], &arrays[2]])?;
+    let merge = rate(2, binary::binary("merge", Elem::U32, |a, b| a ^ b)?, &[&arrays[0], &arrays[1], &arrays[2]])?;
+    Ok(copy.max(merge))
 }
 
 /// Independent chains of fma per invocation: enough to hide the latency of one.

@@ -29,7 +29,7 @@ pub fn print(session: &Session, ceilings: &Ceilings, rows: &[Row<'_>], as_json: 
     println!("{} ({})", session.gpu.device().info().name, session.gpu.device().info().driver);
     let matrix = ceilings.matrix_flops.map_or("none".to_owned(), |f| format!("{:.1} TFLOP/s", f / 1e12));
     println!(
-        "measured ceilings: copy {:.0} GB/s, f32 fma {:.1} TFLOP/s, 16-bit matrices {matrix}",
+        "measured ceilings: memory {:.0} GB/s, f32 fma {:.1} TFLOP/s, 16-bit matrices {matrix}",
         ceilings.bytes / 1e9,
         ceilings.flops / 1e12
     );

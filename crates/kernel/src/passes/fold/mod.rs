@@ -143,7 +143,7 @@ impl<'a> Folder<'a> {
             Op::If { condition, then, otherwise } => {
                 if let Some(components) = self.known[condition.index()] {
                     let taken = if components[0] != 0 { then } else { otherwise };
-                    self.inline(&inst.results, taken);
+                    self.inline(&inst.results, *taken);
                     return;
                 }
                 let (then, otherwise) = (self.block(then), self.block(otherwise));
@@ -160,7 +160,7 @@ impl<'a> Folder<'a> {
                     let mut first = vec![start];
                     first.extend(init);
                     self.replace(&body.params, &first);
-                    return self.inline(&inst.results, body);
+                    return self.inline(&inst.results, *body);
                 }
                 _ => {
                     let body = self.block(body);
@@ -182,7 +182,7 @@ impl<'a> Folder<'a> {
     }
 
     /// Writes a nested block's instructions into the block at hand.
-    fn inline(&mut self, results: &[Value], block: Box<Block>) {
+    fn inline(&mut self, results: &[Value], block: Block) {
         self.insts(block.insts);
         self.replace(results, &block.yields);
     }
