@@ -39,8 +39,8 @@ pub(super) fn erf(x: Val<'_>) -> Val<'_> {
 }
 
 fn erf_near_zero(x: Val<'_>) -> Val<'_> {
-    // A product comes last: an fma may take the smallest numbers for zeros.
-    x * (polynomial(x * x, &ERF) + 1.0)
+    // No fma at the end: it may take the smallest numbers for zeros.
+    x + x * polynomial(x * x, &ERF)
 }
 
 pub(super) fn erfc(x: Val<'_>) -> Val<'_> {

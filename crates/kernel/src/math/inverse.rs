@@ -56,8 +56,8 @@ pub(super) fn acos(x: Val<'_>) -> Val<'_> {
 /// atan of a number between 0 and 1.
 fn atan_unit(t: Val<'_>) -> Val<'_> {
     let z = t * t;
-    // A product comes last: an fma may take the smallest numbers for zeros.
-    t * polynomial(z, &ATAN).fma(z, 1.0)
+    // No fma at the end: it may take the smallest numbers for zeros.
+    t + (t * z) * polynomial(z, &ATAN)
 }
 
 pub(super) fn atan(x: Val<'_>) -> Val<'_> {
