@@ -6,7 +6,8 @@ const PREFACE: &str = "\
 # Mathematical functions
 
 Largest errors found, in units in the last place (ulp) of the exact result, and where. The functions are written once in the
-kernel language (`crates/kernel/src/math`), so the bits are the same everywhere; a column per device shows that they are.
+kernel language (`crates/kernel/src/math`), so the bits are the same everywhere, but for some of the smallest numbers on
+devices whose fma takes denormals for zeros; the bounds hold there too.
 Tried are special values, every 257th of all floats, and the neighbourhoods where formulas meet; of functions of two numbers
 sixteen million pairs. Special values follow C99's Annex F and count as errors where they do not.
 
