@@ -135,8 +135,8 @@ fn numbers(low: i32, high: i32) -> Vec<[f32; 4]> {
     };
     let mut number = |i: usize| {
         let exponent = low as f64 + (high - low) as f64 * unit();
-        let r = if i % 5 == 0 { 1.0 + (unit() - 0.5) * 1e-3 } else { 2f64.powf(exponent) };
-        let angle = if i % 7 == 0 { 0.0 } else { std::f64::consts::TAU * unit() };
+        let r = if i.is_multiple_of(5) { 1.0 + (unit() - 0.5) * 1e-3 } else { 2f64.powf(exponent) };
+        let angle = if i.is_multiple_of(7) { 0.0 } else { std::f64::consts::TAU * unit() };
         [(r * angle.cos()) as f32, (r * angle.sin()) as f32]
     };
     (0..20_000)

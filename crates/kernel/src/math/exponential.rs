@@ -1,6 +1,6 @@
 //! exp, exp2, expm1, sigmoid: `e^x = 2^n · e^r` with `|r| <= ln 2 / 2`, and a polynomial for `e^r`.
 
-use super::bits::{ROUNDER, bits, float, power_of_two, halves_of_power, rounded_integer, scale};
+use super::bits::{ROUNDER, bits, float, halves_of_power, power_of_two, rounded_integer, scale};
 use super::polynomial::{polynomial, reciprocal_of_normal};
 use crate::build::Val;
 
@@ -12,8 +12,7 @@ pub(super) const LN_2_REST: f32 = -1.904_654_3e-9;
 /// `(e^r - 1 - r) / r²` for `|r| <= 0.3476`; relative error of `e^r` 2^-28.2.
 const EXP: [f32; 5] = [0.499_999_94, 0.166_665_2, 0.041_668_26, 0.008_368_857, 0.001_382_176_8];
 /// `(2^r - 1) / r` for `|r| <= 0.5`; relative error of `2^r` 2^-28.3.
-pub(super) const EXP2: [f32; 6] =
-    [LN_2, 0.240_226_48, 0.055_503_596, 0.009_618_499, 0.001_339_096_9, 0.000_153_292_64];
+pub(super) const EXP2: [f32; 6] = [LN_2, 0.240_226_48, 0.055_503_596, 0.009_618_499, 0.001_339_096_9, 0.000_153_292_64];
 /// `(e^r - 1 - r) / r²` for `|r| <= 0.5`; error relative to `e^r - 1` 2^-27.7.
 const EXPM1: [f32; 6] = [0.500_000_06, 0.166_666_69, 0.041_664_958, 0.008_332_854, 0.001_401_074, 0.000_200_854_32];
 
