@@ -1,12 +1,15 @@
 //! The mathematical functions on the device: within their bounds, and bit for bit what the interpreter gives.
 //!
-//! `PUMICE_MATH_TABLE=1` prints the worst error of each, as `docs/math.md` shows them.
+//! `PUMICE_BLESS=1` writes the device's column of `docs/math.md`; without a checkout at hand the table is printed
+//! (`PUMICE_MATH_TABLE=1`).
 
 mod rig;
 
+use std::path::Path;
+
 use pumice::kernel::Elem;
 use pumice::kernel::arguments::Argument;
-use pumice::kernel::math::catalogue::{MathFunction, table};
+use pumice::kernel::math::catalogue::{MathFunction, document, table};
 use pumice::kernel::random::first_difference;
 use pumice::launch::{Build, fold_groups};
 use rig::{Job, bytes_of, floats};
@@ -19,17 +22,24 @@ fn step() -> u32 {
 #[test]
 fn every_function_is_within_its_bound_on_the_device() {
     let Some(gpu) = rig::gpu() else { return };
-    let mut failures = Vec::new();
+    let device = gpu.device().info().name.split(" (").next().expect("a name has a first part").to_owned();
+    let (mut worsts, mut failures) = (Vec::new(), Vec::new());
     for function in table() {
         let (x, y) = function.samples(step());
         let found = on_device(function, &x, &y);
         let worst = function.worst(&x, &y, &found);
-        if std::env::var_os("PUMICE_MATH_TABLE").is_some() {
-            println!("| {} | {} | {:.2} | {:e} |", gpu.device().info().name, function.name, worst.ulp, worst.x);
-        }
         if worst.ulp > function.bound_ulp {
             failures.push(format!("{}: {worst:?}, at most {}", function.name, function.bound_ulp));
         }
+        worsts.push(worst);
+    }
+    if std::env::var_os("PUMICE_MATH_TABLE").is_some() {
+        println!("{}", document("", &device, &worsts));
+    }
+    if std::env::var_os("PUMICE_BLESS").is_some() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/math.md");
+        let previous = std::fs::read_to_string(&path).unwrap_or_default();
+        std::fs::write(&path, document(&previous, &device, &worsts)).expect("the table can be written");
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

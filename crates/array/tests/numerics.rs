@@ -159,7 +159,7 @@ fn rounding_to_integers_is_exact() {
 }
 
 #[test]
-fn conversions_saturate() {
+fn conversions_to_integers_saturate() {
     check("to i32 and back", |a, _, _| a.to(Scalar::I32).to(Scalar::F32), |a, _, _| a as i32 as f32, same);
     check("to u32 and back", |a, _, _| a.to_u(Scalar::I32).to_u(Scalar::F32), |a, _, _| a as u32 as f32, same);
     if rig::gpu().is_some_and(|gpu| gpu.target().float64) {

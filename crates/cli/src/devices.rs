@@ -5,9 +5,7 @@ use pumice::gpu::{self, DeviceInfo, DeviceKind, Limits};
 
 /// Lists Vulkan devices. `PUMICE_DEVICE` picks one by its number or a part of its name.
 #[derive(clap::Args)]
-#[command(
-    after_help = "The CPU is always there and needs no driver. PUMICE_DEVICE=1 or PUMICE_DEVICE=radeon picks a GPU."
-)]
+#[command(after_help = "PUMICE_DEVICE=1 or PUMICE_DEVICE=radeon picks a device by its number or a part of its name.")]
 pub struct Args {
     /// Print every limit and feature as well.
     #[arg(long)]
@@ -20,7 +18,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         Ok(devices) => devices.iter().for_each(|device| print_device(device, args.verbose)),
         Err(error) => {
             println!("No Vulkan device: {error}");
-            println!("Everything runs on the CPU until there is one.");
+            println!("Kernels run in the interpreter only until there is one.");
         }
     }
     Ok(())

@@ -265,7 +265,11 @@ fn blocks_agree_with_what_surrounds_them() {
 
     let mut w = Writer::new();
     let x = w.constant(Type::F32);
-    w.effect(Op::While { init: vec![], test: Block { yields: vec![x], ..Block::default() }.into(), body: Box::default() });
+    w.effect(Op::While {
+        init: vec![],
+        test: Block { yields: vec![x], ..Block::default() }.into(),
+        body: Box::default(),
+    });
     assert!(w.refusal().contains("test must be bool but is f32"));
 }
 

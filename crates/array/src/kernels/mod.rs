@@ -1,5 +1,5 @@
-//! The built-in kernels, written in the kernel language. Each file holds the kernel's formula, how it is laid out over
-//! invocations, its search space and its test against a plain definition.
+//! The built-in kernels, written in the kernel language. Each file holds a kernel's formula, how it is laid out over
+//! invocations, and its search space where it has one; `tests/kernels.rs` holds them against plain definitions.
 
 pub mod binary;
 pub mod matmul;

@@ -102,7 +102,8 @@ impl Builder {
         }
         then.yields = ids(&yes);
         otherwise.yields = ids(&no_list);
-        let results = self.emit(&types(&yes), Op::If { condition: condition.id, then: then.into(), otherwise: otherwise.into() });
+        let results =
+            self.emit(&types(&yes), Op::If { condition: condition.id, then: then.into(), otherwise: otherwise.into() });
         no.with(&results)
     }
 

@@ -122,5 +122,6 @@ pub(super) fn logaddexp<'k>(x: Val<'k>, y: Val<'k>) -> Val<'k> {
     let missed = (low - back) + ((back - d) - high);
     let missed = d.gt(-200.0).select(missed, 0.0);
     let (e, e_rest) = exp_of_sum(x.eq(y).select(0.0, d), missed);
-    high + log_of_sum(e, e_rest)
+    // Near zero log(1 + e) is e, and an fma may take the smallest numbers for zeros.
+    high + e.lt(1e-15).select(e, log_of_sum(e, e_rest))
 }

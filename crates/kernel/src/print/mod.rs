@@ -1,4 +1,4 @@
-//! A kernel as text: what `PUMICE_DEBUG` shows and golden tests compare.
+//! A kernel as text, for people and for tests that compare it.
 //!
 //! Deterministic, one instruction a line, blocks indented; values are `%n` with their types where they are defined.
 

@@ -32,6 +32,9 @@ pub struct Shape {
     pub ahead: u32,
     /// Rows of tiles walked together (see `tile_of`).
     pub band: u32,
+    /// How many neighbours take as many rows where rows are short. With 8 and an odd pitch they write different banks of
+    /// shared memory, and global memory sees the same bytes together.
+    pub side: u32,
     /// Invocations in a subgroup.
     pub subgroup: u32,
     /// Whether B is given as n × k, rows along K.
@@ -43,8 +46,8 @@ impl Shape {
     fn of(choice: &Choice, subgroup: u32, transposed: bool) -> Shape {
         let [tile_m, tile_n, step] = ["tile_m", "tile_n", "step"].map(|name| choice.get(name));
         let [sub_m, sub_n, stages] = ["sub_m", "sub_n", "stages"].map(|name| choice.get(name));
-        let [ahead, band] = ["ahead", "band"].map(|name| choice.get(name));
-        Shape { tile_m, tile_n, step, sub_m, sub_n, stages, ahead, band, subgroup, transposed }
+        let [ahead, band, side] = ["ahead", "band", "side"].map(|name| choice.get(name));
+        Shape { tile_m, tile_n, step, sub_m, sub_n, stages, ahead, band, side, subgroup, transposed }
     }
 
     /// Vectors of eight an invocation moves in a step.
@@ -84,26 +87,16 @@ impl Shape {
 
 impl std::fmt::Display for Shape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Shape { tile_m, tile_n, step, sub_m, sub_n, stages, ahead, band, .. } = self;
+        let Shape { tile_m, tile_n, step, sub_m, sub_n, stages, ahead, band, side, .. } = self;
         let transposed = if self.transposed { "/t" } else { "" };
-        write!(f, "{tile_m}x{tile_n}x{step}/{sub_m}x{sub_n}/s{stages}/a{ahead}/b{band}{transposed}")
+        write!(f, "{tile_m}x{tile_n}x{step}/{sub_m}x{sub_n}/s{stages}/a{ahead}/b{band}/r{side}{transposed}")
     }
 }
 
 /// The shape that is best on an H200 at 4096³; see `pumice bench --sweep`.
 pub fn best(subgroup: u32) -> Shape {
-    Shape {
-        tile_m: 256,
-        tile_n: 128,
-        step: 32,
-        sub_m: 64,
-        sub_n: 64,
-        stages: 1,
-        ahead: 1,
-        band: 8,
-        subgroup,
-        transposed: false,
-    }
+    let (tile_m, tile_n, sub_m, sub_n) = (128, 128, 64, 64);
+    Shape { tile_m, tile_n, step: 32, sub_m, sub_n, stages: 1, ahead: 1, band: 8, side: 1, subgroup, transposed: false }
 }
 
 /// The search space.
@@ -117,6 +110,7 @@ pub fn space(subgroup: u32, transposed: bool) -> Space {
         .axis("stages", [1, 2])
         .axis("ahead", [0, 1, 2])
         .axis("band", [8])
+        .axis("side", [1, 8])
         .require("the tiles divide evenly among the invocations and fit shared memory", move |choice| {
             Shape::of(choice, subgroup, transposed).is_valid()
         })
@@ -207,7 +201,9 @@ fn subgroup_place<'k>(k: &'k Builder, s: &Shape) -> (Val<'k>, Val<'k>) {
 fn spread<'k>(k: &'k Builder, s: &Shape, rows: u32, vectors: u32) -> Vec<(Val<'k>, Val<'k>)> {
     let (id, invocations) = (k.local_index(), s.invocations());
     let places = (0..rows * vectors / invocations).map(|j| id + j * invocations);
-    places.map(|at| (at.div_u(vectors), at.rem_u(vectors))).collect()
+    let side = if vectors < 8 { s.side } else { 1 };
+    let block = side * vectors;
+    places.map(|at| (at.div_u(block) * side + at.rem_u(side), at.rem_u(block).div_u(side))).collect()
 }
 
 /// Reads this invocation's share of a step from global memory.
