@@ -6,6 +6,8 @@
 //! `build` makes it, `verify` says whether it is well formed, `interpret` says what it means, `passes` rewrite it, `spirv`
 //! emits it.
 
+use smallvec::SmallVec;
+
 use crate::types::{Elem, Matrix, MatrixLayout, Scalar, Type};
 
 /// An SSA value: an index into `Kernel::types`.
@@ -179,11 +181,14 @@ pub struct Block {
     pub yields: Vec<Value>,
 }
 
+/// What an instruction defines: nearly always one value, which needs no allocation.
+pub type Results = SmallVec<[Value; 2]>;
+
 /// An instruction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Inst {
     /// The values it defines.
-    pub results: Vec<Value>,
+    pub results: Results,
     /// What it does.
     pub op: Op,
     /// Where it was written.

@@ -25,7 +25,7 @@ fn alone(kernel: &Kernel, invocation: u32) -> Kernel {
         (vec![condition], Op::Compare(CompareOp::Eq, index, number)),
         (vec![], Op::If { condition, then: then.into(), otherwise: Box::default() }),
     ];
-    kernel.body.insts = ops.into_iter().map(|(results, op)| Inst { results, op, line }).collect();
+    kernel.body.insts = ops.into_iter().map(|(results, op)| Inst { results: results.into(), op, line }).collect();
     kernel
 }
 

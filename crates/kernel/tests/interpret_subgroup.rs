@@ -32,7 +32,8 @@ fn numbers() -> Vec<i32> {
 #[test]
 fn integers_reduce_and_scan_over_their_subgroup() {
     let input = numbers();
-    let ops: [(BinaryOp, i32, fn(i32, i32) -> i32); 6] = [
+    type Combine = fn(i32, i32) -> i32;
+    let ops: [(BinaryOp, i32, Combine); 6] = [
         (BinaryOp::Add, 0, i32::wrapping_add),
         (BinaryOp::Mul, 1, i32::wrapping_mul),
         (BinaryOp::MinS, i32::MAX, i32::min),

@@ -1,6 +1,8 @@
 //! The verifier accepts what the builder makes and names what is wrong with broken kernels.
 
-use pumice_kernel::ir::{AtomicOp, BinaryOp, Block, CompareOp, Inst, Line, MatrixOp, Op, Place, UnaryOp, Value};
+use pumice_kernel::ir::{
+    AtomicOp, BinaryOp, Block, CompareOp, Inst, Line, MatrixOp, Op, Place, Results, UnaryOp, Value,
+};
 use pumice_kernel::verify::verify;
 use pumice_kernel::{
     Access, Buffer, Builder, Elem, Error, Kernel, Matrix, MatrixLayout, MatrixRole, MatrixScope, Scalar, Type,
@@ -32,7 +34,7 @@ impl Writer {
 
     fn value(&mut self, ty: Type, op: Op) -> Value {
         let result = self.kernel.fresh(ty);
-        self.kernel.body.insts.push(Inst { results: vec![result], op, line: LINE });
+        self.kernel.body.insts.push(Inst { results: Results::from_iter([result]), op, line: LINE });
         result
     }
 
@@ -41,7 +43,7 @@ impl Writer {
     }
 
     fn effect(&mut self, op: Op) {
-        self.kernel.body.insts.push(Inst { results: vec![], op, line: LINE });
+        self.kernel.body.insts.push(Inst { results: Results::new(), op, line: LINE });
     }
 
     /// The message of the refusal.
@@ -104,9 +106,9 @@ fn a_value_is_defined_before_it_is_used() {
 fn a_value_is_defined_once() {
     let mut w = Writer::new();
     let a = w.constant(Type::I32);
-    w.kernel.body.insts.push(Inst { results: vec![a], op: Op::Const(1), line: LINE });
+    w.kernel.body.insts.push(Inst { results: Results::from_iter([a]), op: Op::Const(1), line: LINE });
     assert!(w.refusal().contains("is defined again"));
-    w.kernel.body.insts[1].results = vec![Value(1)];
+    w.kernel.body.insts[1].results = Results::from_iter([Value(1)]);
     assert!(w.refusal().contains("every value must have a type"));
 }
 
@@ -115,7 +117,7 @@ fn a_value_does_not_leave_its_block() {
     let mut w = Writer::new();
     let condition = w.constant(Type::BOOL);
     let inner = w.kernel.fresh(Type::I32);
-    let inst = Inst { results: vec![inner], op: Op::Const(0), line: LINE };
+    let inst = Inst { results: Results::from_iter([inner]), op: Op::Const(0), line: LINE };
     let then = Block { insts: vec![inst], ..Block::default() };
     w.effect(Op::If { condition, then: then.into(), otherwise: Box::default() });
     w.value(Type::I32, Op::Unary(UnaryOp::Neg, inner));
@@ -254,7 +256,7 @@ fn blocks_agree_with_what_surrounds_them() {
     let body = Block { params: vec![i, carried], insts: vec![], yields: vec![i] };
     let result = w.kernel.fresh(Type::F32);
     let op = Op::For { start: n, end: n, step: n, init: vec![x], body: body.into(), unroll: false };
-    w.kernel.body.insts.push(Inst { results: vec![result], op, line: LINE });
+    w.kernel.body.insts.push(Inst { results: Results::from_iter([result]), op, line: LINE });
     assert!(w.refusal().contains("the yields of a for"));
 
     let mut w = Writer::new();

@@ -30,7 +30,7 @@ pub use matrix::TileRef;
 pub use value::{Literal, Operand, Val};
 
 use crate::error::{Error, Result};
-use crate::ir::{Access, ArrayDecl, Block, BufferParam, Builtin, Inst, Kernel, Line, Op, ScalarParam, Value};
+use crate::ir::{Access, ArrayDecl, Block, BufferParam, Builtin, Inst, Kernel, Line, Op, Results, ScalarParam, Value};
 use crate::types::{Elem, Scalar, Type};
 
 impl Kernel {
@@ -274,7 +274,7 @@ impl Builder {
     pub(crate) fn emit(&self, types: &[Type], op: Op) -> Vec<Val<'_>> {
         let line = here();
         let mut state = self.state.borrow_mut();
-        let results: Vec<Value> = types.iter().map(|&ty| state.kernel.fresh(ty)).collect();
+        let results: Results = types.iter().map(|&ty| state.kernel.fresh(ty)).collect();
         let block = state.open.last_mut().expect("the body is open until the end");
         block.insts.push(Inst { results: results.clone(), op, line });
         results.into_iter().map(|id| Val { k: self, id }).collect()
@@ -287,7 +287,7 @@ impl Builder {
         let mut state = self.state.borrow_mut();
         let id = state.kernel.fresh(ty);
         let block = state.open.last_mut().expect("the body is open until the end");
-        block.insts.push(Inst { results: vec![id], op, line });
+        block.insts.push(Inst { results: Results::from_iter([id]), op, line });
         Val { k: self, id }
     }
 
@@ -298,7 +298,7 @@ impl Builder {
         let state = &mut *self.state.borrow_mut();
         let id = *state.known.entry(what).or_insert_with(|| {
             let id = state.kernel.fresh(ty);
-            state.top.push(Inst { results: vec![id], op, line });
+            state.top.push(Inst { results: Results::from_iter([id]), op, line });
             id
         });
         Val { k: self, id }

@@ -217,7 +217,7 @@ impl Pass {
         let types: Vec<Type> = results.iter().map(|v| w.kernel.type_of(*v)).collect();
         let inner: Vec<Value> = types.iter().map(|ty| w.kernel.fresh(*ty)).collect();
         let line = inst.line;
-        let then = Block { insts: vec![Inst { results: inner.clone(), ..inst }], yields: inner, params: vec![] };
+        let then = Block { insts: vec![Inst { results: inner.clone().into(), ..inst }], yields: inner, params: vec![] };
         let mut nested = Writer::new(w.kernel, line);
         self.claim(&mut nested, &guard);
         let yields = types.iter().map(|ty| nested.zero(*ty)).collect();

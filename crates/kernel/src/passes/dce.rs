@@ -107,7 +107,8 @@ impl Live {
         if kept.iter().all(|k| *k) {
             return;
         }
-        keep(&mut inst.results, &kept, 0);
+        let mut flags = kept.iter();
+        inst.results.retain(|_| *flags.next().expect("there is one for every result"));
         match &mut inst.op {
             Op::If { then, otherwise, .. } => {
                 keep(&mut then.yields, &kept, 0);

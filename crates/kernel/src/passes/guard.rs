@@ -1,6 +1,6 @@
 //! Writing the instructions of a guard: a list that is filled in order, each with the line of the access it guards.
 
-use crate::ir::{AtomicOp, BinaryOp, CompareOp, Inst, Kernel, Line, MatrixOp, Op, Place, Value};
+use crate::ir::{AtomicOp, BinaryOp, CompareOp, Inst, Kernel, Line, MatrixOp, Op, Place, Results, Value};
 use crate::types::{Elem, Type};
 
 pub(super) struct Writer<'k> {
@@ -14,8 +14,8 @@ impl<'k> Writer<'k> {
         Writer { kernel, line, out: Vec::new() }
     }
 
-    pub fn push(&mut self, results: Vec<Value>, op: Op) {
-        self.out.push(Inst { results, op, line: self.line });
+    pub fn push(&mut self, results: impl Into<Results>, op: Op) {
+        self.out.push(Inst { results: results.into(), op, line: self.line });
     }
 
     pub fn emit(&mut self, ty: Type, op: Op) -> Value {

@@ -15,7 +15,7 @@
 use std::collections::HashMap;
 
 use super::affine::{Affine, Indices};
-use crate::ir::{BinaryOp, Block, Inst, Kernel, Line, MatrixOp, Op, Place, Value};
+use crate::ir::{BinaryOp, Block, Inst, Kernel, Line, MatrixOp, Op, Place, Results, Value};
 use crate::types::Elem;
 
 /// Widens neighbouring loads and stores.
@@ -223,7 +223,11 @@ fn merged(kernel: &mut Kernel, insts: &[Inst], group: &Group) -> Vec<Inst> {
                 _ => unreachable!("groups of stores hold stores"),
             };
             let values = group.members.iter().map(value).collect();
-            vec![Inst { results: vec![], op: Op::Store { place: *place, elem: *elem, index: *index, values }, line }]
+            vec![Inst {
+                results: Results::new(),
+                op: Op::Store { place: *place, elem: *elem, index: *index, values },
+                line,
+            }]
         }
         _ => unreachable!("groups hold loads or stores"),
     }
@@ -239,8 +243,8 @@ fn first_index(kernel: &mut Kernel, insts: &[Inst], group: &Group, line: Line) -
     let ty = kernel.type_of(index);
     let (distance, first) = (kernel.fresh(ty), kernel.fresh(ty));
     let before = vec![
-        Inst { results: vec![distance], op: Op::Const(ahead as u64), line },
-        Inst { results: vec![first], op: Op::Binary(BinaryOp::Sub, index, distance), line },
+        Inst { results: Results::from_iter([distance]), op: Op::Const(ahead as u64), line },
+        Inst { results: Results::from_iter([first]), op: Op::Binary(BinaryOp::Sub, index, distance), line },
     ];
     (before, first)
 }

@@ -274,7 +274,11 @@ impl<'a> Writer<'a> {
     fn push(&mut self, results: Vec<Value>, op: Op) {
         self.line += 1;
         let line = Line { file: "random", line: self.line };
-        self.open.last_mut().expect("the body is open until the end").insts.push(Inst { results, op, line });
+        self.open.last_mut().expect("the body is open until the end").insts.push(Inst {
+            results: results.into(),
+            op,
+            line,
+        });
     }
 
     /// One statement: usually arithmetic or memory, sometimes a block or a meeting of invocations.

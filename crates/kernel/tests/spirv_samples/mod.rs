@@ -101,6 +101,7 @@ fn integers(bits: u32) -> Kernel {
         let out = k.output("out", elem);
         let i = k.global_index();
         let (x, y) = (a.load(i), b.load(i));
+        let minus_one = k.constant(elem.compute(), u64::MAX >> (64 - bits));
         let all = [
             x + y,
             x - y,
@@ -110,7 +111,7 @@ fn integers(bits: u32) -> Kernel {
             x.div_u(y),
             x.rem_u(y),
             x / 7,
-            x % -1,
+            x % minus_one,
             x.mul_high_s(y),
             x.mul_high_u(y),
             x.min(y),

@@ -9,7 +9,7 @@ mod integer;
 mod tests;
 
 use crate::eval;
-use crate::ir::{BinaryOp, Block, Builtin, Inst, Kernel, Line, Op, UnaryOp, Value};
+use crate::ir::{BinaryOp, Block, Builtin, Inst, Kernel, Line, Op, Results, UnaryOp, Value};
 use crate::types::{Elem, Scalar, Type};
 
 /// Folds constants and identities, picks the side of an `If` with a known condition, drops loops that do not run, and writes
@@ -220,7 +220,7 @@ impl<'a> Folder<'a> {
         self.alias.push(value);
         self.known.push(Some(components));
         self.origins.push(Origin::Unseen);
-        self.out.push(Inst { results: vec![value], op: Op::Const(bits), line: self.line });
+        self.out.push(Inst { results: Results::from_iter([value]), op: Op::Const(bits), line: self.line });
         value
     }
 

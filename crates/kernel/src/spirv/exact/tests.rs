@@ -3,7 +3,7 @@
 
 use super::{COUNT, Exact};
 use crate::interpret::{Launch, Memory, run};
-use crate::ir::{Access, BinaryOp, BufferParam, Builtin, Inst, Kernel, Op, Place, UnaryOp};
+use crate::ir::{Access, BinaryOp, BufferParam, Builtin, Inst, Kernel, Op, Place, Results, UnaryOp};
 use crate::types::{Elem, Type};
 use crate::verify::verify;
 
@@ -30,7 +30,7 @@ fn over_arrays(exact: Exact, operand: Elem, ulp: i32) -> Kernel {
             _ => {}
         }
     }
-    body.insts.insert(0, Inst { results: vec![at], op: Op::Builtin(Builtin::LocalIndex), line });
+    body.insts.insert(0, Inst { results: Results::from_iter([at]), op: Op::Builtin(Builtin::LocalIndex), line });
     kernel.body = body;
     verify(&kernel).expect("the function is well formed");
     kernel
@@ -59,7 +59,7 @@ fn perturb(kernel: &mut Kernel, insts: &mut Vec<Inst>, ulp: i32) {
             (moved, Op::Binary(BinaryOp::Add, bits, off)),
             (result, Op::Bitcast(moved)),
         ];
-        insts.extend(rest.map(|(value, op)| Inst { results: vec![value], op, line }));
+        insts.extend(rest.map(|(value, op)| Inst { results: Results::from_iter([value]), op, line }));
     }
 }
 
