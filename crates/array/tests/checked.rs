@@ -101,3 +101,15 @@ fn an_atomic_beyond_a_buffer_is_named() {
 fn a_kernel_within_its_bounds_is_fine() {
     well_behaved().expect("nothing is wrong with it");
 }
+
+#[test]
+fn a_kernel_without_buffers_can_be_checked() {
+    let Some(gpu) = rig::gpu() else { return };
+    let kernel = Kernel::build("bare", [8, 1, 1], |k| {
+        let tile = k.shared("tile", Elem::I32, 8);
+        tile.store(k.local_index(), k.local_index());
+    })
+    .expect("the kernel is well formed");
+    let job = Job { kernel: &kernel, groups: [1, 1, 1], scalars: &[], buffers: vec![] };
+    job.on_device(gpu, Build::Checked).expect("nothing is wrong with it");
+}

@@ -84,8 +84,11 @@ impl Compiled {
         }
         let addresses: SmallVec<[u64; 8]> = all.iter().map(|b| b.address()).collect();
         let mut values: SmallVec<[Argument; 16]> = SmallVec::from_slice(scalars);
-        if kernel.checked.is_some() {
-            values.extend(buffers.iter().map(|b| Argument::I64(b.len() as i64)));
+        if let Some(checked) = &kernel.checked {
+            // A kernel without buffers still has a place for one bound.
+            let wanted = kernel.scalars[checked.bounds as usize].len as usize;
+            let bounds = buffers.iter().map(|b| b.len() as i64).chain(std::iter::repeat(0));
+            values.extend(bounds.take(wanted).map(Argument::I64));
         }
         let mut block: SmallVec<[u8; 256]> = SmallVec::from_elem(0, self.shared.layout.size as usize);
         write_arguments(kernel, &self.shared.layout, &addresses, &values, &mut block)?;
