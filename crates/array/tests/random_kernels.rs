@@ -60,7 +60,12 @@ fn what_a_device_lacks_is_made_up_for_bit_for_bit() {
 
 fn failures_among(gpu: &Gpu, limits: &RandomLimits, seeds: impl Iterator<Item = u64>) -> Vec<String> {
     let own_stream = gpu.with_target(gpu.target().clone()).expect("the device makes streams");
-    seeds.filter_map(|seed| compare(&own_stream, seed, limits).err()).collect()
+    let compared = seeds.inspect(|seed| {
+        if seed.is_multiple_of(1000) && *seed > 0 {
+            eprintln!("random kernels: at seed {seed}");
+        }
+    });
+    compared.filter_map(|seed| compare(&own_stream, seed, limits).err()).collect()
 }
 
 /// Runs one kernel both ways, every fourth as a checked build.

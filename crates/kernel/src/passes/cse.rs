@@ -24,12 +24,15 @@ struct Pass<'a> {
     stands: Vec<Value>,
     /// Constants among the values.
     constants: QuickMap<Value, u64>,
-    /// What was computed, in this block and around it, by its first result.
-    seen: QuickMap<Key, Value>,
+    /// What was computed: its first result, and the block that holds it.
+    seen: QuickMap<Key, (Value, usize)>,
     /// The other results of wide loads, by the first.
     others: QuickMap<Value, Vec<Value>>,
-    /// Keys of the open blocks, innermost last.
-    open: Vec<Vec<Key>>,
+    /// For every block entered so far whether it is still open; the kernel's body is the first. What stands in a closed block
+    /// is out of reach.
+    open: Vec<bool>,
+    /// The innermost open block.
+    at: usize,
     top: Vec<Inst>,
     epochs: Epochs,
 }
@@ -43,40 +46,38 @@ impl<'a> Pass<'a> {
             seen: QuickMap::with_capacity_and_hasher(kernel.types.len() / 2, Default::default()),
             others: QuickMap::default(),
             open: Vec::new(),
+            at: 0,
             top: Vec::new(),
             epochs: Epochs::new(kernel),
         }
     }
 
     fn block(&mut self, block: &mut Block) {
-        self.open.push(Vec::new());
+        let outer = std::mem::replace(&mut self.at, self.open.len());
+        self.open.push(true);
         block.insts.retain_mut(|inst| self.inst(inst));
         block.yields.iter_mut().for_each(|v| *v = self.stands[v.index()]);
-        for key in self.open.pop().expect("pushed above") {
-            self.seen.remove(&key);
-        }
+        self.open[self.at] = false;
+        self.at = outer;
     }
 
     /// Whether the instruction is still needed where it stands.
     fn inst(&mut self, inst: &mut Inst) -> bool {
         inst.op.map_operands(|v| self.stands[v.index()]);
         if let Some(key) = self.everywhere(inst) {
-            if !self.replace(&key, inst) {
+            if !self.replace(key, inst, 0) {
                 if let Op::Const(bits) = inst.op {
                     self.constants.insert(inst.results[0], bits);
                 }
-                self.seen.insert(key, inst.results[0]);
                 let (results, op) = (std::mem::take(&mut inst.results), inst.op.clone());
                 self.top.push(Inst { results, op, line: inst.line });
             }
             return false;
         }
         if let Some(key) = Key::of(self.kernel, inst, &self.epochs) {
-            if self.replace(&key, inst) {
+            if self.replace(key, inst, self.at) {
                 return false;
             }
-            self.open.last_mut().expect("a block is open").push(key);
-            self.seen.insert(key, inst.results[0]);
             if inst.results.len() > 1 {
                 self.others.insert(inst.results[0], inst.results[1..].to_vec());
             }
@@ -99,9 +100,16 @@ impl<'a> Pass<'a> {
         if movable { constant_key(self.kernel, inst) } else { None }
     }
 
-    /// Lets an earlier instruction stand for this one, if there is one.
-    fn replace(&mut self, key: &Key, inst: &Inst) -> bool {
-        let Some(&first) = self.seen.get(key) else { return false };
+    /// Lets an earlier instruction stand for this one, if there is one; otherwise this is the first, in the given block.
+    fn replace(&mut self, key: Key, inst: &Inst, block: usize) -> bool {
+        let (first, holder) = *self.seen.entry(key).or_insert((inst.results[0], block));
+        if first == inst.results[0] {
+            return false;
+        }
+        if !self.open[holder] {
+            self.seen.insert(key, (inst.results[0], block));
+            return false;
+        }
         self.stands[inst.results[0].index()] = first;
         for (mine, theirs) in inst.results[1..].iter().zip(self.others.get(&first).into_iter().flatten()) {
             self.stands[mine.index()] = *theirs;
