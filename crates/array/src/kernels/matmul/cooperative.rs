@@ -35,6 +35,8 @@ pub struct Shape {
     /// How many neighbours take as many rows where rows are short. With 8 and an odd pitch they write different banks of
     /// shared memory, and global memory sees the same bytes together.
     pub side: u32,
+    /// Whether (1) the matrices of the next place along K are loaded before those of this one are multiplied.
+    pub early: u32,
     /// Invocations in a subgroup.
     pub subgroup: u32,
     /// Whether B is given as n × k, rows along K.
@@ -46,8 +48,8 @@ impl Shape {
     fn of(choice: &Choice, subgroup: u32, transposed: bool) -> Shape {
         let [tile_m, tile_n, step] = ["tile_m", "tile_n", "step"].map(|name| choice.get(name));
         let [sub_m, sub_n, stages] = ["sub_m", "sub_n", "stages"].map(|name| choice.get(name));
-        let [ahead, band, side] = ["ahead", "band", "side"].map(|name| choice.get(name));
-        Shape { tile_m, tile_n, step, sub_m, sub_n, stages, ahead, band, side, subgroup, transposed }
+        let [ahead, band, side, early] = ["ahead", "band", "side", "early"].map(|name| choice.get(name));
+        Shape { tile_m, tile_n, step, sub_m, sub_n, stages, ahead, band, side, early, subgroup, transposed }
     }
 
     /// Vectors of eight an invocation moves in a step.
@@ -87,16 +89,29 @@ impl Shape {
 
 impl std::fmt::Display for Shape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Shape { tile_m, tile_n, step, sub_m, sub_n, stages, ahead, band, side, .. } = self;
+        let Shape { tile_m, tile_n, step, sub_m, sub_n, stages, ahead, band, side, early, .. } = self;
         let transposed = if self.transposed { "/t" } else { "" };
-        write!(f, "{tile_m}x{tile_n}x{step}/{sub_m}x{sub_n}/s{stages}/a{ahead}/b{band}/r{side}{transposed}")
+        write!(f, "{tile_m}x{tile_n}x{step}/{sub_m}x{sub_n}/s{stages}/a{ahead}/b{band}/r{side}/e{early}{transposed}")
     }
 }
 
 /// The shape that is best on an H200 at 4096³; see `pumice bench --sweep`.
 pub fn best(subgroup: u32) -> Shape {
     let (tile_m, tile_n, sub_m, sub_n) = (128, 128, 64, 64);
-    Shape { tile_m, tile_n, step: 32, sub_m, sub_n, stages: 1, ahead: 1, band: 8, side: 1, subgroup, transposed: false }
+    Shape {
+        tile_m,
+        tile_n,
+        step: 32,
+        sub_m,
+        sub_n,
+        stages: 1,
+        ahead: 1,
+        band: 8,
+        side: 1,
+        early: 0,
+        subgroup,
+        transposed: false,
+    }
 }
 
 /// The search space.
@@ -111,6 +126,7 @@ pub fn space(subgroup: u32, transposed: bool) -> Space {
         .axis("ahead", [0, 1, 2])
         .axis("band", [8])
         .axis("side", [1, 8])
+        .axis("early", [0, 1])
         .require("the tiles divide evenly among the invocations and fit shared memory", move |choice| {
             Shape::of(choice, subgroup, transposed).is_valid()
         })
@@ -300,24 +316,20 @@ impl<'k> Tiles<'k> {
 
     /// Adds the product of the tiles to this subgroup's sums.
     fn multiply(&self, stage: u32, mut sums: Vec<Val<'k>>) -> Vec<Val<'k>> {
-        let s = &self.s;
-        let (a_base, b_base) = self.bases(stage);
-        let (down, across) = (s.sub_m / SIDE, s.sub_n / SIDE);
-        let load = |array: SharedArray<'k>, role, at: Val<'k>, pitch: u32, layout| {
-            array.load_matrix(matrix(self.elem, role), at, pitch, layout, 16)
-        };
-        let (pitch_a, pitch_b) = (a_pitch(s), b_pitch(s));
-        // Vectors from one matrix to the next, along N and along K.
-        let (b_across, b_down) = if s.transposed { (SIDE * pitch_b, 2) } else { (2, SIDE * pitch_b) };
-        let b_layout = if s.transposed { MatrixLayout::ColumnMajor } else { MatrixLayout::RowMajor };
-        for inner in 0..s.step / SIDE {
-            let left: Vec<Val> = (0..down)
-                .map(|i| self.a_first + (i * SIDE * pitch_a + inner * 2 + a_base))
-                .map(|at| load(self.a, MatrixRole::A, at, pitch_a, MatrixLayout::RowMajor))
-                .collect();
+        let across = self.s.sub_n / SIDE;
+        let inners = self.s.step / SIDE;
+        let mut next = (self.s.early > 0).then(|| (self.left(stage, 0), self.right(stage, 0)));
+        for inner in 0..inners {
+            let early = next.take();
+            if early.is_some() && inner + 1 < inners {
+                next = Some((self.left(stage, inner + 1), self.right(stage, inner + 1)));
+            }
+            let (left, right) = match early {
+                Some((left, right)) => (left, Some(right)),
+                None => (self.left(stage, inner), None),
+            };
             for j in 0..across {
-                let at = self.b_first + (inner * b_down + j * b_across + b_base);
-                let right = load(self.b, MatrixRole::B, at, pitch_b, b_layout);
+                let right = right.as_ref().map_or_else(|| self.right_at(stage, inner, j), |all| all[j as usize]);
                 for (i, &left) in left.iter().enumerate() {
                     let sum = &mut sums[i * across as usize + j as usize];
                     *sum = left.matrix_mul_add(right, *sum);
@@ -325,6 +337,30 @@ impl<'k> Tiles<'k> {
             }
         }
         sums
+    }
+
+    /// The subgroup's matrices of A at one place along K.
+    fn left(&self, stage: u32, inner: u32) -> Vec<Val<'k>> {
+        let (pitch, base) = (a_pitch(&self.s), self.bases(stage).0);
+        let places = (0..self.s.sub_m / SIDE).map(|i| self.a_first + (i * SIDE * pitch + inner * 2 + base));
+        let ty = matrix(self.elem, MatrixRole::A);
+        places.map(|at| self.a.load_matrix(ty, at, pitch, MatrixLayout::RowMajor, 16)).collect()
+    }
+
+    /// The subgroup's matrices of B at one place along K.
+    fn right(&self, stage: u32, inner: u32) -> Vec<Val<'k>> {
+        (0..self.s.sub_n / SIDE).map(|j| self.right_at(stage, inner, j)).collect()
+    }
+
+    fn right_at(&self, stage: u32, inner: u32, j: u32) -> Val<'k> {
+        let (pitch, base) = (b_pitch(&self.s), self.bases(stage).1);
+        // Vectors from one matrix to the next, along N and along K.
+        let (across, down, layout) = match self.s.transposed {
+            true => (SIDE * pitch, 2, MatrixLayout::ColumnMajor),
+            false => (2, SIDE * pitch, MatrixLayout::RowMajor),
+        };
+        let at = self.b_first + (inner * down + j * across + base);
+        self.b.load_matrix(matrix(self.elem, MatrixRole::B), at, pitch, layout, 16)
     }
 }
 
