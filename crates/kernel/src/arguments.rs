@@ -86,7 +86,7 @@ pub fn write_arguments(
     scalars: &[Argument],
     block: &mut [u8],
 ) -> Result<()> {
-    let wrong = |message| Err(Error::Arguments { kernel: kernel.name.clone(), message });
+    let wrong = |message| Err(Error::Launch { kernel: kernel.name.clone(), message });
     let wanted: usize = kernel.scalars.iter().map(|p| p.len as usize).sum();
     if addresses.len() != kernel.buffers.len() {
         return wrong(format!("must be given {} buffers but was given {}.", kernel.buffers.len(), addresses.len()));

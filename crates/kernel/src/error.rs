@@ -32,14 +32,6 @@ pub enum Error {
         /// What must hold but what was found.
         message: String,
     },
-    /// A launch whose arguments do not match the kernel's parameters.
-    #[error("[{kernel}] {message}")]
-    Arguments {
-        /// The kernel's name.
-        kernel: String,
-        /// What must hold but what was found.
-        message: String,
-    },
     /// An index outside its buffer or array.
     #[error("[{kernel}] index {index} must be below {bound} in {place} ({line})")]
     OutOfBounds {

@@ -60,6 +60,21 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// A kernel that takes nothing and does nothing: where a builder starts.
+    pub(crate) fn empty(name: String, workgroup: [u32; 3]) -> Kernel {
+        Kernel {
+            name,
+            workgroup,
+            buffers: Vec::new(),
+            scalars: Vec::new(),
+            shared: Vec::new(),
+            private: Vec::new(),
+            types: Vec::new(),
+            body: Block::default(),
+            checked: None,
+        }
+    }
+
     /// The type of a value.
     pub fn type_of(&self, value: Value) -> Type {
         self.types[value.index()]

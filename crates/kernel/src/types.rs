@@ -37,6 +37,17 @@ impl Scalar {
         matches!(self, Scalar::I32 | Scalar::I64)
     }
 
+    /// The storage type that keeps all its values.
+    pub fn storage(self) -> Elem {
+        match self {
+            Scalar::Bool => Elem::Bool,
+            Scalar::I32 => Elem::I32,
+            Scalar::I64 => Elem::I64,
+            Scalar::F32 => Elem::F32,
+            Scalar::F64 => Elem::F64,
+        }
+    }
+
     /// The type's name in printed kernels.
     pub fn name(self) -> &'static str {
         match self {

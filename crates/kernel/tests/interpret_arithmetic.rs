@@ -27,16 +27,6 @@ const EDGES: [u64; 16] = [
     0x3ff8_0000_0000_0000,
 ];
 
-fn storage(scalar: Scalar) -> Elem {
-    match scalar {
-        Scalar::Bool => Elem::Bool,
-        Scalar::I32 => Elem::I32,
-        Scalar::I64 => Elem::I64,
-        Scalar::F32 => Elem::F32,
-        Scalar::F64 => Elem::F64,
-    }
-}
-
 /// A kernel by hand, since the builder has a method for what is useful only, and this wants everything.
 struct Writer {
     kernel: Kernel,
@@ -64,7 +54,7 @@ impl Writer {
         let parts: Vec<Value> = (0..lanes as u64)
             .map(|lane| {
                 let index = self.turned(lane + shift);
-                let (place, elem) = (Place::Buffer(buffer), storage(scalar));
+                let (place, elem) = (Place::Buffer(buffer), scalar.storage());
                 self.emit(Some(Type::Scalar(scalar)), Op::Load { place, elem, index })
             })
             .collect();
@@ -83,13 +73,13 @@ impl Writer {
                 Type::Vector(..) => self.emit(Some(Type::Scalar(scalar)), Op::Extract(value, lane)),
                 _ => value,
             };
-            let (place, elem) = (Place::Buffer(buffer), storage(scalar));
+            let (place, elem) = (Place::Buffer(buffer), scalar.storage());
             self.emit(None, Op::Store { place, elem, index: Value(0), values: vec![part] });
         }
     }
 
     fn buffer(&mut self, scalar: Scalar, access: Access) -> u32 {
-        let elem = storage(scalar);
+        let elem = scalar.storage();
         let name = format!("b{}", self.kernel.buffers.len());
         let param = pumice_kernel::ir::BufferParam { name, elem, access, align: elem.bytes() as u32 };
         self.kernel.buffers.push(param);

@@ -3,7 +3,7 @@
 use super::value::NUMBER;
 use super::{Builder, Operand, Val};
 use crate::ir::{BinaryOp, Builtin, Fence, GroupKind, Op, ReduceOp, ShuffleKind, Vote};
-use crate::types::{Elem, Scalar, Type};
+use crate::types::{Scalar, Type};
 
 impl Builder {
     /// All invocations of the workgroup arrive and see each other's writes to shared memory.
@@ -69,7 +69,7 @@ impl Builder {
                 .fail(value.ty(), format!("a workgroup reduction must take a scalar but was given {}.", value.ty()));
         };
         let part = value.subgroup(op, GroupKind::Reduce);
-        let scratch = self.shared("group_reduce", storage(scalar), self.invocations());
+        let scratch = self.shared("group_reduce", scalar.storage(), self.invocations());
         let id = self.subgroup_id();
         self.when(self.lane().eq(0), || scratch.store(id, part));
         self.barrier();
@@ -78,17 +78,6 @@ impl Builder {
         // In a loop the next turn writes the scratch again.
         self.barrier();
         whole
-    }
-}
-
-/// How a scalar is kept in shared memory.
-fn storage(scalar: Scalar) -> Elem {
-    match scalar {
-        Scalar::Bool => Elem::Bool,
-        Scalar::I32 => Elem::I32,
-        Scalar::I64 => Elem::I64,
-        Scalar::F32 => Elem::F32,
-        Scalar::F64 => Elem::F64,
     }
 }
 

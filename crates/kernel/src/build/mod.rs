@@ -75,17 +75,7 @@ pub(crate) fn here() -> Line {
 
 impl Builder {
     fn new(name: &str, workgroup: [u32; 3]) -> Builder {
-        let kernel = Kernel {
-            name: name.to_owned(),
-            workgroup,
-            buffers: Vec::new(),
-            scalars: Vec::new(),
-            shared: Vec::new(),
-            private: Vec::new(),
-            types: Vec::new(),
-            body: Block::default(),
-            checked: None,
-        };
+        let kernel = Kernel::empty(name.to_owned(), workgroup);
         let (top, known) = (Vec::new(), HashMap::new());
         Builder { state: RefCell::new(State { kernel, top, known, open: vec![Block::default()], error: None }) }
     }

@@ -146,17 +146,7 @@ impl<'a> Writer<'a> {
         let mut source = Source::new(seed);
         let workgroup = workgroup(&mut source, limits);
         let groups = [1 + source.below(3) as u32, 1 + source.below(2) as u32, 1];
-        let kernel = Kernel {
-            name: format!("random_{seed}"),
-            workgroup,
-            buffers: Vec::new(),
-            scalars: Vec::new(),
-            shared: Vec::new(),
-            private: Vec::new(),
-            types: Vec::new(),
-            body: Block::default(),
-            checked: None,
-        };
+        let kernel = Kernel::empty(format!("random_{seed}"), workgroup);
         let nothing = Value(u32::MAX);
         Writer {
             limits,
