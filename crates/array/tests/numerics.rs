@@ -101,6 +101,16 @@ fn fma_rounds_once() {
 }
 
 #[test]
+fn a_constant_zero_keeps_its_part_in_a_sums_sign() {
+    check("a + 0", |a, _, _| a + 0.0, |a, _, _| a + 0.0, same);
+    check("0 - a", |a, _, _| a.builder().f32(0.0) - a, |a, _, _| 0.0 - a, same);
+    check("a - -0", |a, _, _| a - -0.0, |a, _, _| a - -0.0, same);
+    check("0 * a + 0", |a, _, _| a * 0.0 + 0.0, |a, _, _| a * 0.0 + 0.0, same);
+    let sides = |x: f32| if x.is_subnormal() { -0.0 } else { x };
+    check("fma(0, a, 0)", |a, _, _| a.fma(0.0, 0.0), |a, _, _| 0f32.mul_add(a, 0.0), sides);
+}
+
+#[test]
 fn division_and_square_root_are_correctly_rounded() {
     check("a / b", |a, b, _| a / b, |a, b, _| a / b, same);
     check("sqrt", |a, _, _| a.sqrt(), |a, _, _| a.sqrt(), same);

@@ -92,7 +92,10 @@ impl Emitter<'_> {
     /// An operation on two values of the kernel; constants among them spare guards.
     pub fn binary(&mut self, op: BinaryOp, ty: Type, a: Value, b: Value) -> Id {
         let known = self.known(b);
-        let (a, b) = (self.id(a), self.id(b));
+        let [a, b] = match op {
+            BinaryOp::Add | BinaryOp::Sub => [a, b].map(|v| self.term(v)),
+            _ => [a, b].map(|v| self.id(v)),
+        };
         match (op, known) {
             (BinaryOp::DivS | BinaryOp::DivU | BinaryOp::RemS | BinaryOp::RemU, Some(divisor))
                 if divisor != 0 && divisor != ones(ty) =>
@@ -103,6 +106,24 @@ impl Emitter<'_> {
                 self.shift(op, ty, a, b)
             }
             _ => self.combine(op, ty, a, b),
+        }
+    }
+
+    /// An operand of a sum. Where it is a constant zero of floats, the driver is not told: lavapipe takes `x + 0.0` for `x`, which
+    /// differs where x is -0.0, though the kernel declares that signs of zeros count.
+    pub fn term(&mut self, value: Value) -> Id {
+        let ty = self.type_of(value);
+        let is_zero = |bits: &u64| scalar_of(ty).is_float() && bits << (64 - width(ty)) << 1 == 0;
+        let Some(bits) = self.known(value).filter(is_zero) else { return self.id(value) };
+        let Some(zero) = self.opaque_zero() else { return self.id(value) };
+        let int = Type::Scalar(scalar_of(bits_of(ty)));
+        let zero = if int == Type::I64 { zero } else { self.op(Code::UConvert, int, &[zero]) };
+        let sign = self.constant(int, bits);
+        let bits = self.op(Code::BitwiseOr, int, &[zero, sign]);
+        let float = self.op(Code::Bitcast, Type::Scalar(scalar_of(ty)), &[bits]);
+        match ty {
+            Type::Vector(_, lanes) => self.op(Code::CompositeConstruct, ty, &[float; 4][..lanes as usize]),
+            _ => float,
         }
     }
 

@@ -113,6 +113,17 @@ impl Emitter<'_> {
         self.op(Code::INotEqual, Type::BOOL, &[value, zero])
     }
 
+    /// A zero of 64 bits that the driver does not know to be one: the highest bit of an address. None where there is no address,
+    /// in a kernel without arguments and in a function of exact arithmetic.
+    pub fn opaque_zero(&mut self) -> Option<Id> {
+        if self.memory.arguments == 0 {
+            return None;
+        }
+        let address = self.op(Code::ConvertPtrToU, Type::I64, &[self.memory.arguments]);
+        let shift = self.asm.u32(63);
+        Some(self.op(Code::ShiftRightLogical, Type::I64, &[address, shift]))
+    }
+
     /// A member of the argument block.
     fn load_argument(&mut self, pointer: Id, ty: Id, path: &[u32], align: u32) -> Id {
         let mut operands = vec![self.memory.arguments];
