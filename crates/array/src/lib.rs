@@ -7,6 +7,7 @@
 pub use pumice_gpu as gpu;
 pub use pumice_kernel as kernel;
 
+pub mod cpu;
 mod error;
 pub mod kernels;
 pub mod launch;

@@ -1,0 +1,1 @@
+//! Block programs: element-wise functions on the CPU, a block of elements at a time.

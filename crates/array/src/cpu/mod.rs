@@ -1,0 +1,3 @@
+//! The CPU device: how arrays are computed where there is no GPU.
+
+pub mod block;
