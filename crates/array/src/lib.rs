@@ -7,9 +7,33 @@
 pub use pumice_gpu as gpu;
 pub use pumice_kernel as kernel;
 
+mod array;
 pub mod cpu;
+mod device;
+mod dtype;
 mod error;
+pub mod eval;
+pub mod indexing;
 pub mod kernels;
 pub mod launch;
+pub mod op;
+pub mod ops;
+mod print;
+pub mod random;
+mod reading;
+pub mod scalar;
+mod shape;
+mod storage;
+pub mod transforms;
+pub mod typed;
+mod typed_bits;
 
+pub use array::Array;
+pub use device::{
+    Device, DeviceKind, Stream, current_stream, default_device, default_stream, new_stream, set_default_device,
+    set_default_stream, synchronize, with_stream,
+};
+pub use dtype::{Complex64, Dtype, Element};
 pub use error::{Error, Result};
+pub use eval::{async_eval, eval};
+pub use shape::{Layout, Shape, Spec, Strides};

@@ -15,6 +15,7 @@ pub(crate) use staging::Staging;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::event::Event;
 use crate::memory::Buffer;
 use crate::options::Transfers;
 use crate::stream::Stream;
@@ -56,6 +57,14 @@ impl Device {
             return Ok(());
         }
         self.staging().download(self.timeline(), from, offset, into)
+    }
+}
+
+impl Event {
+    /// Copies bytes out of a buffer once the event is reached, whatever was submitted later.
+    pub fn download(&self, from: &Buffer, offset: u64, into: &mut [u8]) -> Result<()> {
+        self.wait()?;
+        self.device.download_now(from, offset, into)
     }
 }
 

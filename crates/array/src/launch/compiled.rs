@@ -20,6 +20,15 @@ pub enum Build {
     Checked,
 }
 
+/// A buffer from one of its bytes on.
+#[derive(Clone, Copy)]
+pub struct Part<'a> {
+    /// The buffer.
+    pub buffer: &'a Buffer,
+    /// Bytes before the part; a multiple of what the kernel says its addresses are.
+    pub offset: u64,
+}
+
 /// A kernel ready to launch. Clones share everything, a checked build's report too.
 #[derive(Clone)]
 pub struct Compiled {
@@ -75,26 +84,38 @@ impl Compiled {
         scalars: &[Argument],
         record: impl FnOnce(&Launch<'_>) -> Result<R>,
     ) -> Result<R> {
+        let parts: SmallVec<[Part<'_>; 8]> = buffers.iter().map(|&buffer| Part { buffer, offset: 0 }).collect();
+        self.with_launch_at(groups, &parts, scalars, record)
+    }
+
+    /// The same over parts of buffers.
+    pub fn with_launch_at<R>(
+        &self,
+        groups: [u32; 3],
+        parts: &[Part<'_>],
+        scalars: &[Argument],
+        record: impl FnOnce(&Launch<'_>) -> Result<R>,
+    ) -> Result<R> {
         let kernel = &self.shared.kernel;
-        let mut all: SmallVec<[&Buffer; 8]> = SmallVec::from_slice(buffers);
-        all.extend(self.shared.report.as_ref());
+        let mut all: SmallVec<[Part<'_>; 8]> = SmallVec::from_slice(parts);
+        all.extend(self.shared.report.as_ref().map(|buffer| Part { buffer, offset: 0 }));
         if all.len() != kernel.buffers.len() {
             let (name, wanted, given) = (&kernel.name, kernel.buffers.len(), all.len());
             return Err(Error::Value(format!("[{name}] must be given {wanted} buffers but was given {given}.")));
         }
-        let addresses: SmallVec<[u64; 8]> = all.iter().map(|b| b.address()).collect();
+        let addresses: SmallVec<[u64; 8]> = all.iter().map(|part| part.buffer.address() + part.offset).collect();
         let mut values: SmallVec<[Argument; 16]> = SmallVec::from_slice(scalars);
         if let Some(checked) = &kernel.checked {
             // A kernel without buffers still has a place for one bound.
             let wanted = kernel.scalars[checked.bounds as usize].len as usize;
-            let bounds = buffers.iter().map(|b| b.len() as i64).chain(std::iter::repeat(0));
+            let bounds = parts.iter().map(|part| (part.buffer.len() - part.offset) as i64).chain(std::iter::repeat(0));
             values.extend(bounds.take(wanted).map(Argument::I64));
         }
         let mut block: SmallVec<[u8; 256]> = SmallVec::from_elem(0, self.shared.layout.size as usize);
         write_arguments(kernel, &self.shared.layout, &addresses, &values, &mut block)?;
         let (mut reads, mut writes) = (SmallVec::<[&Buffer; 8]>::new(), SmallVec::<[&Buffer; 8]>::new());
-        for (buffer, param) in all.iter().zip(&kernel.buffers) {
-            if param.access.writes() { writes.push(buffer) } else { reads.push(buffer) }
+        for (part, param) in all.iter().zip(&kernel.buffers) {
+            if param.access.writes() { writes.push(part.buffer) } else { reads.push(part.buffer) }
         }
         record(&Launch { pipeline: &self.shared.pipeline, groups, arguments: &block, reads: &reads, writes: &writes })
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use pumice_gpu::{Buffer, Device, Stream};
 use pumice_kernel::{Kernel, Target};
 
-pub use compiled::{Build, Compiled};
+pub use compiled::{Build, Compiled, Part};
 
 use crate::error::Result;
 

@@ -1,0 +1,94 @@
+//! Lifetimes: when a slot begins and ends, and which one can take over memory that nobody needs any more.
+
+use std::collections::{HashMap, HashSet};
+
+use smallvec::SmallVec;
+
+use crate::eval::map::Reach;
+use crate::eval::order::Tape;
+use crate::eval::plan::{Home, Plan, Work};
+use crate::eval::site::Placed;
+
+/// Bytes that donated memory may have beyond what its new owner needs; MLX's figure.
+const SLACK: usize = 16384;
+
+/// Fills in where slots begin and end, and donations.
+pub(crate) fn settle(plan: &mut Plan, tape: &Tape) {
+    let last = last_uses(plan);
+    let kept: HashSet<Home> = plan.results.iter().map(|(_, placed)| placed.home).collect();
+    let mut begun = vec![false; plan.slots.len()];
+    let mut given: HashSet<Home> = HashSet::new();
+    for i in 0..plan.steps.len() {
+        let homes: SmallVec<[Home; 6]> = operands(&plan.steps[i].work).map(|placed| placed.home).collect();
+        let donors = donors(&plan.steps[i].work);
+        for &home in &homes {
+            let Home::Slot(slot) = home else { continue };
+            if std::mem::replace(&mut begun[slot], true) {
+                continue;
+            }
+            let wanted = plan.slots[slot];
+            let donor = donors.iter().find(|&&(to, from)| {
+                to == home
+                    && last[&from] == i
+                    && !kept.contains(&from)
+                    && !given.contains(&from)
+                    && memory(from, &plan.slots, tape).is_some_and(|bytes| bytes >= wanted && bytes <= wanted + SLACK)
+            });
+            match donor {
+                Some(&(_, from)) => {
+                    given.insert(from);
+                    plan.steps[i].donations.push((from, slot));
+                }
+                None => plan.steps[i].begins.push(slot),
+            }
+        }
+        let ends = homes.iter().filter_map(|&home| match home {
+            Home::Slot(slot) if last[&home] == i && !kept.contains(&home) && !given.contains(&home) => Some(slot),
+            _ => None,
+        });
+        let mut ends: SmallVec<[usize; 2]> = ends.collect();
+        ends.sort_unstable();
+        ends.dedup();
+        plan.steps[i].ends = ends;
+    }
+}
+
+fn last_uses(plan: &Plan) -> HashMap<Home, usize> {
+    let steps = plan.steps.iter().enumerate();
+    steps.flat_map(|(i, step)| operands(&step.work).map(move |placed| (placed.home, i))).collect()
+}
+
+fn operands(work: &Work) -> Box<dyn Iterator<Item = &Placed> + '_> {
+    match work {
+        Work::Launch(launch) => Box::new(launch.operands.iter()),
+        Work::Block(block) => Box::new(block.inputs.iter().map(|(placed, ..)| placed).chain(&block.outputs)),
+        Work::Host(host) => Box::new(host.inputs.iter().chain(&host.outputs).map(|(placed, _)| placed)),
+    }
+}
+
+/// Outputs of a map, and the inputs whose memory each could take over: elements of one size, read where they are written.
+fn donors(work: &Work) -> SmallVec<[(Home, Home); 4]> {
+    match work {
+        Work::Launch(launch) => {
+            launch.donors.iter().map(|&(to, from)| (launch.operands[to].home, launch.operands[from].home)).collect()
+        }
+        Work::Block(block) => {
+            let fits = |output: &Placed, input: &Placed, reach: Reach| {
+                reach == Reach::Contiguous && input.dtype.size() == output.dtype.size() && input.layout.offset == 0
+            };
+            let pairs = block.outputs.iter().flat_map(|output| block.inputs.iter().map(move |input| (output, input)));
+            let fitting = pairs.filter(|(output, (placed, reach, _))| fits(output, placed, *reach));
+            fitting.map(|(output, (placed, ..))| (output.home, placed.home)).collect()
+        }
+        Work::Host(_) => SmallVec::new(),
+    }
+}
+
+/// Bytes of memory that may be overwritten after its last use; none if it may not.
+fn memory(home: Home, slots: &[usize], tape: &Tape) -> Option<usize> {
+    match home {
+        Home::Slot(slot) => Some(slots[slot]),
+        Home::Leaf(value) => tape.values[value as usize].donatable_bytes(),
+        Home::Value(_) => None,
+    }
+}

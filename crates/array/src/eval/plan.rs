@@ -1,0 +1,437 @@
+//! Plan: from units to steps, each with its kernel, its operands and its arguments.
+//!
+//! A plan says nothing about addresses: it names the leaves it was made for and the slots it needs, so it serves every evaluation of
+//! an equal graph. Views cost no step; maps and copies are one launch (GPU) or one block program (CPU).
+
+use std::sync::Arc;
+
+use pumice_kernel::arguments::Argument;
+use pumice_kernel::{Kernel, Target};
+use smallvec::{SmallVec, smallvec};
+
+use crate::cpu::block::BlockProgram;
+use crate::device::{DeviceKind, Stream};
+use crate::dtype::Dtype;
+use crate::error::Result;
+use crate::eval::cache;
+use crate::eval::fuse::{Unit, Way, lowered};
+use crate::eval::map::{Form, Group, GroupInput, GroupNode, Operand, Reach};
+use crate::eval::order::{Tape, ValueId};
+use crate::eval::site::{Placed, Site};
+use crate::launch::{Compiled, fold_groups};
+use crate::op::{Key, Lowering, Op};
+use crate::ops;
+use crate::shape::{Layout, Spec, collapse};
+use crate::storage::Source;
+
+/// Which memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Home {
+    /// That of an array evaluated before.
+    Leaf(ValueId),
+    /// None: a plain value, passed with the arguments.
+    Value(ValueId),
+    /// One that the plan allocates.
+    Slot(usize),
+}
+
+/// What is to be done, in order.
+#[derive(Default)]
+pub(crate) struct Plan {
+    pub steps: Vec<Step>,
+    /// Bytes of each slot.
+    pub slots: Vec<usize>,
+    /// Where each value lies that somebody looks at afterwards.
+    pub results: Vec<(ValueId, Placed)>,
+}
+
+pub(crate) struct Step {
+    pub stream: Stream,
+    pub work: Work,
+    /// Slots that begin here.
+    pub begins: SmallVec<[usize; 1]>,
+    /// Slots that take over the memory of a home that nobody uses after this step.
+    pub donations: SmallVec<[(Home, usize); 1]>,
+    /// Slots that nobody uses after this step.
+    pub ends: SmallVec<[usize; 2]>,
+}
+
+pub(crate) enum Work {
+    Launch(LaunchStep),
+    Block(BlockStep),
+    Host(HostStep),
+}
+
+pub(crate) struct LaunchStep {
+    pub kernel: Compiled,
+    pub groups: [u32; 3],
+    pub operands: SmallVec<[Placed; 4]>,
+    pub arguments: SmallVec<[PlanArgument; 8]>,
+    /// Operands that are written, and those whose memory each could take over.
+    pub donors: SmallVec<[(usize, usize); 2]>,
+}
+
+/// A scalar argument of a planned launch.
+#[derive(Clone, Copy)]
+pub(crate) enum PlanArgument {
+    Fixed(Argument),
+    /// A leaf's plain value.
+    Value(ValueId, Dtype),
+}
+
+pub(crate) struct BlockStep {
+    pub program: Arc<BlockProgram>,
+    pub count: usize,
+    /// The iteration space, its axes joined.
+    pub shape: Vec<usize>,
+    pub inputs: Vec<(Placed, Reach, Vec<i64>)>,
+    pub outputs: Vec<Placed>,
+}
+
+pub(crate) struct HostStep {
+    pub op: Arc<dyn Op>,
+    pub inputs: Vec<(Placed, Spec)>,
+    pub outputs: Vec<(Placed, Spec)>,
+}
+
+/// Makes a plan of the units.
+pub(crate) fn plan(tape: &Tape, ways: &[Way], units: &[Unit], target: Option<&'static Target>) -> Result<Plan> {
+    let mut planner = Planner::new(tape, target);
+    for unit in units {
+        match unit {
+            Unit::Group(calls) => planner.group(tape, calls)?,
+            Unit::Single(call) => planner.single(tape, *call, ways[*call])?,
+        }
+    }
+    Ok(planner.finish(tape))
+}
+
+/// A plan in the making.
+pub(crate) struct Planner {
+    plan: Plan,
+    target: Option<&'static Target>,
+    /// Where each value lies, as far as it is planned.
+    placed: Vec<Option<Placed>>,
+    /// The stream of the call being planned.
+    stream: Option<Stream>,
+}
+
+impl Planner {
+    fn new(tape: &Tape, target: Option<&'static Target>) -> Planner {
+        let placed = tape.values.iter().enumerate().map(|(i, value)| {
+            let data = value.leaf.as_ref()?;
+            let (home, align) = match &data.source {
+                Source::Memory(_) => (Home::Leaf(i as ValueId), leaf_align(data.layout.offset, value.spec.dtype)),
+                Source::Value(_) => (Home::Value(i as ValueId), 16),
+            };
+            // The leaf's own offset is added when the plan runs: slices at other places share the plan.
+            let layout = Layout { offset: 0, ..data.layout.clone() };
+            Some(Placed { home, layout, dtype: value.spec.dtype, align })
+        });
+        Planner { plan: Plan::default(), target, placed: placed.collect(), stream: None }
+    }
+
+    pub fn target(&self) -> &Target {
+        self.target.expect("kernels are planned for a GPU")
+    }
+
+    fn stream(&self) -> Stream {
+        self.stream.expect("set before a call is planned")
+    }
+
+    fn at(&self, value: ValueId) -> &Placed {
+        self.placed[value as usize].as_ref().expect("units stand after those they need")
+    }
+
+    /// New memory for an array, without gaps.
+    pub fn allocate(&mut self, spec: &Spec) -> Placed {
+        let home = Home::Slot(self.plan.slots.len());
+        self.plan.slots.push(spec.nbytes());
+        Placed { home, layout: Layout::contiguous(&spec.shape), dtype: spec.dtype, align: 16 }
+    }
+
+    fn push(&mut self, work: Work) {
+        let step = Step {
+            stream: self.stream(),
+            work,
+            begins: SmallVec::new(),
+            donations: SmallVec::new(),
+            ends: SmallVec::new(),
+        };
+        self.plan.steps.push(step);
+    }
+
+    fn single(&mut self, tape: &Tape, index: usize, way: Way) -> Result<()> {
+        let call = &tape.calls[index];
+        self.stream = Some(call.stream);
+        match way {
+            Way::View => self.view(tape, index),
+            Way::Host => self.host(tape, index),
+            Way::Kernels | Way::Map => self.kernels(tape, index),
+        }
+    }
+
+    fn view(&mut self, tape: &Tape, index: usize) -> Result<()> {
+        let call = &tape.calls[index];
+        let (input, output) = (call.inputs[0], call.outputs[0]);
+        let spec = tape.values[output as usize].spec.clone();
+        let mut from = self.at(input).clone();
+        let look = |layout: &Layout| {
+            lowered(tape, call, self.target, |lowering, _| match lowering {
+                Lowering::View(view) => view.view(layout, &spec),
+                _ => unreachable!("[{}] was a view when it was ordered", call.op.name()),
+            })
+        };
+        let layout = match look(&from.layout) {
+            Some(layout) => layout,
+            None => {
+                let contiguous = Layout::contiguous(&from.layout.shape);
+                let layout = look(&contiguous).expect("a view of contiguous memory is always possible");
+                from = self.copy(&from, &tape.values[input as usize].spec)?;
+                layout
+            }
+        };
+        let bytes = (layout.offset - from.layout.offset) * spec.dtype.size() as i64;
+        let align = from.align.min(1 << bytes.trailing_zeros().min(4));
+        self.placed[output as usize] = Some(Placed { home: from.home, layout, dtype: spec.dtype, align });
+        Ok(())
+    }
+
+    fn kernels(&mut self, tape: &Tape, index: usize) -> Result<()> {
+        let call = &tape.calls[index];
+        let inputs: Vec<Placed> = call.inputs.iter().map(|&v| self.at(v).clone()).collect();
+        let specs = |ids: &[ValueId]| ids.iter().map(|&v| tape.values[v as usize].spec.clone()).collect::<Vec<Spec>>();
+        let (input_specs, output_specs) = (specs(&call.inputs), specs(&call.outputs));
+        let outputs: Vec<Placed> = output_specs.iter().map(|spec| self.allocate(spec)).collect();
+        for (&value, placed) in call.outputs.iter().zip(&outputs) {
+            self.placed[value as usize] = Some(placed.clone());
+        }
+        if output_specs.iter().all(|spec| spec.size() == 0) {
+            return Ok(());
+        }
+        let target = self.target;
+        let mut site = Site { planner: self, inputs, outputs, input_specs, output_specs };
+        lowered(tape, call, target, |lowering, _| match lowering {
+            Lowering::Kernels(kernels) => kernels.launch(&mut site),
+            _ => unreachable!("[{}] was kernels when it was ordered", call.op.name()),
+        })
+    }
+
+    fn host(&mut self, tape: &Tape, index: usize) -> Result<()> {
+        let call = &tape.calls[index];
+        let spec_of = |v: ValueId| tape.values[v as usize].spec.clone();
+        let inputs = call.inputs.iter().map(|&v| (self.at(v).clone(), spec_of(v))).collect();
+        let outputs: Vec<(Placed, Spec)> =
+            call.outputs.iter().map(|&v| (self.allocate(&spec_of(v)), spec_of(v))).collect();
+        for (&value, (placed, _)) in call.outputs.iter().zip(&outputs) {
+            self.placed[value as usize] = Some(placed.clone());
+        }
+        self.push(Work::Host(HostStep { op: call.op.clone(), inputs, outputs }));
+        Ok(())
+    }
+
+    fn group(&mut self, tape: &Tape, calls: &[usize]) -> Result<()> {
+        let root = &tape.calls[*calls.last().expect("a group has calls")];
+        self.stream = Some(root.stream);
+        let shape = tape.values[root.outputs[0] as usize].spec.shape.clone();
+        let (mut inputs, mut ids): (Vec<Placed>, Vec<ValueId>) = Default::default();
+        let mut nodes: Vec<GroupNode> = Vec::with_capacity(calls.len());
+        let mut made: Vec<ValueId> = Vec::with_capacity(calls.len());
+        for &index in calls {
+            let call = &tape.calls[index];
+            let operands = call.inputs.iter().map(|&value| {
+                if let Some(node) = made.iter().position(|&m| m == value) {
+                    return Operand::Node(node);
+                }
+                Operand::Input(ids.iter().position(|&id| id == value).unwrap_or_else(|| {
+                    ids.push(value);
+                    inputs.push(self.at(value).clone());
+                    ids.len() - 1
+                }))
+            });
+            nodes.push(GroupNode {
+                op: call.op.clone(),
+                operands: operands.collect(),
+                inputs: call.inputs.iter().map(|&v| tape.values[v as usize].spec.clone()).collect(),
+                output: tape.values[call.outputs[0] as usize].spec.clone(),
+            });
+            made.push(call.outputs[0]);
+        }
+        let last = nodes.len() - 1;
+        let outputs: Vec<usize> =
+            (0..nodes.len()).filter(|&i| i == last || tape.values[made[i] as usize].held).collect();
+        let places = self.map(nodes, inputs, &outputs, &shape)?;
+        for (&node, place) in outputs.iter().zip(places) {
+            self.placed[made[node] as usize] = Some(place);
+        }
+        Ok(())
+    }
+
+    /// The array without gaps in new memory.
+    pub fn copy(&mut self, from: &Placed, spec: &Spec) -> Result<Placed> {
+        let node = GroupNode {
+            op: ops::copy::shared(),
+            operands: SmallVec::from_slice(&[Operand::Input(0)]),
+            inputs: smallvec![spec.clone()],
+            output: spec.clone(),
+        };
+        Ok(self.map(vec![node], vec![from.clone()], &[0], &spec.shape)?.swap_remove(0))
+    }
+
+    /// Plans a group of maps over a shape; gives where its outputs lie.
+    fn map(
+        &mut self,
+        nodes: Vec<GroupNode>,
+        inputs: Vec<Placed>,
+        outputs: &[usize],
+        shape: &[i32],
+    ) -> Result<Vec<Placed>> {
+        let inputs: Vec<Placed> =
+            inputs.into_iter().map(|placed| Placed { layout: placed.layout.broadcast_to(shape), ..placed }).collect();
+        let group_inputs = inputs.iter().map(|p| GroupInput { dtype: p.dtype, access: reach(p) }).collect();
+        let places: Vec<Placed> = outputs.iter().map(|&node| self.allocate(&nodes[node].output)).collect();
+        let group = Group { inputs: group_inputs, nodes, outputs: outputs.to_vec() };
+        if crate::shape::size_of(shape) > 0 {
+            match self.stream().device.kind {
+                DeviceKind::Gpu => self.map_launch(&group, &inputs, &places, shape)?,
+                DeviceKind::Cpu => self.map_block(&group, &inputs, &places, shape)?,
+            }
+        }
+        Ok(places)
+    }
+
+    fn map_launch(&mut self, group: &Group, inputs: &[Placed], outputs: &[Placed], shape: &[i32]) -> Result<()> {
+        let strided: Vec<usize> = (0..inputs.len()).filter(|&i| group.inputs[i].access == Reach::Strided).collect();
+        let count = crate::shape::size_of(shape) as i64;
+        let long = count > i32::MAX as i64 / 2 || inputs.iter().any(|p| spans_long(&p.layout));
+        let contiguous = crate::shape::contiguous_strides(shape);
+        let mut all: Vec<&[i64]> = vec![&contiguous];
+        all.extend(strided.iter().map(|&i| inputs[i].layout.strides.as_slice()));
+        let (sizes, strides) = collapse(shape, &all);
+        let form = match strided.is_empty() {
+            true => Form::Linear { wide: wide(group, inputs), long },
+            false => Form::Strided { rank: sizes.len(), long },
+        };
+        let number = |n: i64| PlanArgument::Fixed(if long { Argument::I64(n) } else { Argument::I32(n as i32) });
+        let mut arguments: SmallVec<[PlanArgument; 8]> = SmallVec::new();
+        arguments.push(number(count));
+        let mut operands: SmallVec<[Placed; 4]> = SmallVec::new();
+        if let Form::Strided { rank, .. } = form {
+            arguments.extend((0..rank.max(1)).map(|axis| number(sizes.get(axis).copied().unwrap_or(1))));
+        }
+        let mut next_strides = 1;
+        for (i, placed) in inputs.iter().enumerate() {
+            match group.inputs[i].access {
+                Reach::Value => continue,
+                Reach::Strided => {
+                    let (base, start) = placed.base();
+                    arguments.push(number(start));
+                    let rank = sizes.len().max(1);
+                    let along = &strides[next_strides];
+                    arguments.extend((0..rank).map(|axis| number(along.get(axis).copied().unwrap_or(0))));
+                    next_strides += 1;
+                    operands.push(base);
+                }
+                _ => operands.push(placed.clone()),
+            }
+        }
+        for (placed, input) in inputs.iter().zip(&group.inputs) {
+            if let (Home::Value(leaf), Reach::Value) = (placed.home, input.access) {
+                arguments.push(PlanArgument::Value(leaf, input.dtype));
+            }
+        }
+        let donors = donors(group, &operands, outputs);
+        operands.extend(outputs.iter().cloned());
+        let groups = fold_groups((count as u64).div_ceil(Group::elements_per_group(form)));
+        let kernel = cache::kernel(&group.key(form), || group.kernel(form))?;
+        self.push(Work::Launch(LaunchStep { kernel, groups, operands, arguments, donors }));
+        Ok(())
+    }
+
+    fn map_block(&mut self, group: &Group, inputs: &[Placed], outputs: &[Placed], shape: &[i32]) -> Result<()> {
+        let mut all: Vec<&[i64]> = inputs.iter().map(|p| p.layout.strides.as_slice()).collect();
+        let contiguous = crate::shape::contiguous_strides(shape);
+        all.push(&contiguous);
+        let (sizes, strides) = collapse(shape, &all);
+        let program = cache::program(&group.key(Form::Strided { rank: 0, long: true }), || group.map_form())?;
+        let inputs = inputs.iter().zip(&group.inputs).zip(strides);
+        let inputs =
+            inputs.map(|((placed, input), strides)| (placed.clone(), input.access, strides.to_vec())).collect();
+        let shape: Vec<usize> = sizes.iter().map(|&n| n as usize).collect();
+        let count = shape.iter().product();
+        self.push(Work::Block(BlockStep { program, count, shape, inputs, outputs: outputs.to_vec() }));
+        Ok(())
+    }
+
+    pub fn launch(
+        &mut self,
+        key: &Key,
+        build: impl FnOnce() -> Result<Kernel>,
+        groups: [u32; 3],
+        operands: &[&Placed],
+        scalars: &[Argument],
+    ) -> Result<()> {
+        let kernel = cache::kernel(key, build)?;
+        let operands = operands.iter().map(|&placed| placed.clone()).collect();
+        let arguments = scalars.iter().map(|&scalar| PlanArgument::Fixed(scalar)).collect();
+        self.push(Work::Launch(LaunchStep { kernel, groups, operands, arguments, donors: SmallVec::new() }));
+        Ok(())
+    }
+
+    fn finish(mut self, tape: &Tape) -> Plan {
+        for (i, value) in tape.values.iter().enumerate() {
+            if value.held && value.leaf.is_none() {
+                let placed = self.placed[i].clone().expect("every value is planned");
+                self.plan.results.push((i as ValueId, placed));
+            }
+        }
+        crate::eval::lifetimes::settle(&mut self.plan, tape);
+        self.plan
+    }
+}
+
+/// How an input's elements are reached, its layout broadcast to the result's shape.
+fn reach(placed: &Placed) -> Reach {
+    match placed.home {
+        Home::Value(_) => Reach::Value,
+        _ if placed.layout.is_single() && placed.layout.size() > 1 => Reach::Single,
+        _ if placed.layout.is_row_contiguous() => Reach::Contiguous,
+        _ => Reach::Strided,
+    }
+}
+
+/// Which of a map's inputs in memory could give theirs to an output: elements of one size, read where they are written.
+fn donors(group: &Group, inputs: &[Placed], outputs: &[Placed]) -> SmallVec<[(usize, usize); 2]> {
+    let in_memory: Vec<Reach> =
+        group.inputs.iter().map(|i| i.access).filter(|&access| access != Reach::Value).collect();
+    let mut pairs = SmallVec::new();
+    for (j, output) in outputs.iter().enumerate() {
+        for (i, input) in inputs.iter().enumerate() {
+            let fits = in_memory[i] == Reach::Contiguous && input.layout.offset == 0;
+            if fits && input.dtype.size() == output.dtype.size() {
+                pairs.push((inputs.len() + j, i));
+            }
+        }
+    }
+    pairs
+}
+
+/// Elements an access of the linear kernel covers: 16 bytes of the widest type, where everything is aligned to that.
+fn wide(group: &Group, inputs: &[Placed]) -> usize {
+    let wide = 16 / group.widest();
+    let aligned = inputs
+        .iter()
+        .zip(&group.inputs)
+        .filter(|(_, input)| input.access == Reach::Contiguous)
+        .all(|(placed, input)| (placed.align as usize).is_multiple_of((wide * input.dtype.size()).min(16)));
+    if aligned { wide } else { 1 }
+}
+
+fn spans_long(layout: &Layout) -> bool {
+    layout.extent().is_some_and(|(low, high)| high - low > i32::MAX as i64 / 2)
+}
+
+/// What the address of a leaf's first element is a multiple of.
+pub(crate) fn leaf_align(offset: i64, dtype: Dtype) -> u32 {
+    1 << (offset * dtype.size() as i64).trailing_zeros().min(4)
+}

@@ -1,0 +1,314 @@
+//! Run: a plan with its leaves bound to it. Launches are recorded, block programs and host functions run at once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pumice_kernel::Scalar;
+use pumice_kernel::arguments::Argument;
+use smallvec::SmallVec;
+
+use crate::array::Data;
+use crate::cpu::block::{Input, Output};
+use crate::device::{DeviceKind, Stream, gpu_stream, the_gpu};
+use crate::dtype::Dtype;
+use crate::error::Result;
+use crate::eval::map::Reach;
+use crate::eval::order::{Tape, ValueId};
+use crate::eval::plan::{BlockStep, Home, HostStep, LaunchStep, Plan, PlanArgument, Step, Work};
+use crate::eval::site::{HostInput, HostOutput, HostSite, Placed};
+use crate::gpu::{self, Event};
+use crate::launch::Part;
+use crate::op::{Lowering, Place};
+use crate::shape::{Layout, Spec};
+use crate::storage::{GpuSide, HostBytes, HostBytesMut, Source, Storage};
+use crate::typed;
+
+/// Runs a plan and gives its results to the arrays that wait for them. The events say when the GPU will be done.
+pub(crate) fn run(plan: &Plan, tape: &Tape) -> Result<Vec<Event>> {
+    let mut run = Run { tape, slots: vec![None; plan.slots.len()], streams: HashMap::new() };
+    for step in &plan.steps {
+        run.step(step, plan)?;
+    }
+    // Slots of no bytes have no step that begins them.
+    for (_, placed) in &plan.results {
+        if let Home::Slot(slot) = placed.home {
+            run.slots[slot]
+                .get_or_insert_with(|| Slot { storage: Arc::new(Storage::on_host(plan.slots[slot])), by: None });
+        }
+    }
+    let events = run.commit()?;
+    run.publish(plan, &events);
+    Ok(events.into_values().collect())
+}
+
+struct Run<'a> {
+    tape: &'a Tape,
+    slots: Vec<Option<Slot>>,
+    streams: HashMap<u32, Arc<gpu::Stream>>,
+}
+
+/// A slot's memory, and the stream that wrote it.
+#[derive(Clone)]
+struct Slot {
+    storage: Arc<Storage>,
+    by: Option<Stream>,
+}
+
+impl Run<'_> {
+    fn step(&mut self, step: &Step, plan: &Plan) -> Result<()> {
+        for &slot in &step.begins {
+            let storage = match step.stream.device.kind {
+                DeviceKind::Cpu => Storage::on_host(plan.slots[slot]),
+                DeviceKind::Gpu => Storage::on_gpu(the_gpu()?.allocate(plan.slots[slot] as u64)?),
+            };
+            self.slots[slot] = Some(Slot { storage: Arc::new(storage), by: Some(step.stream) });
+        }
+        self.order_after_inputs(step)?;
+        match &step.work {
+            Work::Launch(launch) => self.launch(step, launch)?,
+            Work::Block(block) => self.block(step, block)?,
+            Work::Host(host) => self.host(host)?,
+        }
+        for &(from, slot) in &step.donations {
+            let storage = self.storage(from);
+            if let Home::Slot(given) = from {
+                self.slots[given] = None;
+            }
+            self.slots[slot] = Some(Slot { storage, by: Some(step.stream) });
+        }
+        for &slot in &step.ends {
+            self.slots[slot] = None;
+        }
+        Ok(())
+    }
+
+    /// Makes the step's stream wait for what other streams write for it.
+    fn order_after_inputs(&mut self, step: &Step) -> Result<()> {
+        let operands: SmallVec<[Home; 6]> = match &step.work {
+            Work::Launch(launch) => launch.operands.iter().map(|p| p.home).collect(),
+            Work::Block(block) => block.inputs.iter().map(|(p, ..)| p.home).collect(),
+            Work::Host(host) => host.inputs.iter().map(|(p, _)| p.home).collect(),
+        };
+        for home in operands {
+            let Home::Slot(slot) = home else { continue };
+            let Some(Slot { storage, by: Some(by) }) = self.slots[slot].clone() else { continue };
+            if by == step.stream || by.device.kind == DeviceKind::Cpu {
+                continue;
+            }
+            let event = self.stream(by)?.commit()?;
+            storage.set_ready(&event);
+            if step.stream.device.kind == DeviceKind::Gpu {
+                self.stream(step.stream)?.wait_event(&event)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn launch(&mut self, step: &Step, launch: &LaunchStep) -> Result<()> {
+        let stream = self.stream(step.stream)?;
+        let mut sides: SmallVec<[GpuSide; 6]> = SmallVec::new();
+        let mut offsets: SmallVec<[u64; 6]> = SmallVec::new();
+        for placed in &launch.operands {
+            let home = donated(step, placed.home);
+            let side = self.storage(home).gpu()?;
+            if let (Home::Leaf(_), Some(event)) = (home, &side.ready) {
+                stream.wait_event(event)?;
+            }
+            sides.push(side);
+            offsets.push((self.leaf_offset(home) + placed.layout.offset) as u64 * placed.dtype.size() as u64);
+        }
+        let parts: SmallVec<[Part<'_>; 6]> =
+            sides.iter().zip(&offsets).map(|(side, &offset)| Part { buffer: &side.buffer, offset }).collect();
+        let arguments = self.arguments(&launch.arguments);
+        launch.kernel.with_launch_at(launch.groups, &parts, &arguments, |launch| Ok(stream.launch(launch)?))?;
+        for &(from, _) in &step.donations {
+            self.storage(from).invalidate_host();
+        }
+        Ok(())
+    }
+
+    fn arguments(&self, planned: &[PlanArgument]) -> SmallVec<[Argument; 16]> {
+        let mut all = SmallVec::new();
+        for argument in planned {
+            match *argument {
+                PlanArgument::Fixed(argument) => all.push(argument),
+                PlanArgument::Value(leaf, dtype) => all.extend(value_arguments(self.bits(leaf), dtype)),
+            }
+        }
+        all
+    }
+
+    fn block(&mut self, step: &Step, block: &BlockStep) -> Result<()> {
+        let bits: Vec<[u8; 8]> = block.inputs.iter().map(|(placed, ..)| self.value_bytes(placed)).collect();
+        let storages: Vec<Option<Arc<Storage>>> = block.inputs.iter().map(|(p, ..)| self.memory(p.home)).collect();
+        let homes: Vec<Home> = block.outputs.iter().map(|p| donated(step, p.home)).collect();
+        let written: Vec<Arc<Storage>> = homes.iter().map(|&home| self.storage(home)).collect();
+        let in_place = |i: usize| homes.iter().position(|&home| home == block.inputs[i].0.home);
+        let read: Vec<Option<HostBytes<'_>>> = (storages.iter().enumerate())
+            .map(|(i, storage)| storage.as_ref().filter(|_| in_place(i).is_none()).map(|s| s.read()).transpose())
+            .collect::<Result<_>>()?;
+        // What is written in place is read first: it may be on the GPU.
+        for (i, storage) in storages.iter().enumerate() {
+            if let (Some(_), Some(storage)) = (in_place(i), storage) {
+                storage.read()?;
+            }
+        }
+        let mut guards: Vec<HostBytesMut<'_>> = written.iter().map(|storage| storage.write()).collect();
+        let inputs: Vec<Input<'_>> = block
+            .inputs
+            .iter()
+            .enumerate()
+            .map(|(i, (placed, reach, strides))| {
+                if let Some(output) = in_place(i) {
+                    return Input::InPlace(output);
+                }
+                let size = placed.dtype.size();
+                let start = self.leaf_offset(placed.home) + placed.layout.offset;
+                let memory = read[i].as_ref().map_or(&bits[i][..size], |bytes| bytes.bytes());
+                match reach {
+                    Reach::Value => Input::Scalar(memory),
+                    Reach::Single => Input::Scalar(&memory[start as usize * size..][..size]),
+                    Reach::Contiguous => Input::Contiguous(&memory[start as usize * size..][..block.count * size]),
+                    Reach::Strided => Input::Strided { bytes: memory, start, shape: &block.shape, strides },
+                }
+            })
+            .collect();
+        let mut outputs: Vec<Output<'_>> = (guards.iter_mut().zip(&block.outputs))
+            .map(|(guard, placed)| Output::Contiguous(&mut guard.bytes()[..block.count * placed.dtype.size()]))
+            .collect();
+        block.program.run(block.count, &inputs, &mut outputs)
+    }
+
+    fn host(&mut self, host: &HostStep) -> Result<()> {
+        let bits: Vec<[u8; 8]> = host.inputs.iter().map(|(placed, _)| self.value_bytes(placed)).collect();
+        let storages: Vec<Option<Arc<Storage>>> = host.inputs.iter().map(|(p, _)| self.memory(p.home)).collect();
+        let written: Vec<Arc<Storage>> = host.outputs.iter().map(|(p, _)| self.storage(p.home)).collect();
+        let read: Vec<Option<HostBytes<'_>>> =
+            storages.iter().map(|s| s.as_ref().map(|s| s.read()).transpose()).collect::<Result<_>>()?;
+        let mut guards: Vec<HostBytesMut<'_>> = written.iter().map(|storage| storage.write()).collect();
+        let inputs = host.inputs.iter().enumerate().map(|(i, (placed, _))| {
+            let offset = self.leaf_offset(placed.home) + placed.layout.offset;
+            let bytes = read[i].as_ref().map_or(&bits[i][..placed.dtype.size()], |bytes| bytes.bytes());
+            HostInput { bytes, layout: Layout { offset, ..placed.layout.clone() }, dtype: placed.dtype }
+        });
+        let outputs = guards.iter_mut().zip(&host.outputs);
+        let outputs = outputs.map(|(guard, (_, spec))| HostOutput { bytes: guard.bytes(), spec: spec.clone() });
+        let mut site = HostSite { inputs: inputs.collect(), outputs: outputs.collect() };
+        let specs: Vec<&Spec> = host.inputs.iter().map(|(_, spec)| spec).collect();
+        let output_specs: Vec<Spec> = host.outputs.iter().map(|(_, spec)| spec.clone()).collect();
+        let place = Place { device: DeviceKind::Cpu, target: None, inputs: &specs, outputs: &output_specs };
+        match host.op.lower(&place) {
+            Lowering::Host(function) => function.run(&mut site),
+            _ => unreachable!("[{}] was a host function when it was planned", host.op.name()),
+        }
+    }
+
+    /// Commits every GPU stream that was used.
+    fn commit(&mut self) -> Result<HashMap<u32, Event>> {
+        self.streams.iter().map(|(&index, stream)| Ok((index, stream.commit()?))).collect()
+    }
+
+    fn publish(&self, plan: &Plan, events: &HashMap<u32, Event>) {
+        let mut places: HashMap<ValueId, Data> = HashMap::with_capacity(plan.results.len());
+        for (value, placed) in &plan.results {
+            places.insert(*value, self.data(placed, events));
+        }
+        for (array, value) in &self.tape.receivers {
+            array.set_data(places[value].clone());
+        }
+    }
+
+    fn data(&self, placed: &Placed, events: &HashMap<u32, Event>) -> Data {
+        if let Home::Value(leaf) = placed.home {
+            return Data { source: Source::Value(self.bits(leaf)), layout: placed.layout.clone() };
+        }
+        if let Home::Slot(slot) = placed.home {
+            let slot = self.slots[slot].as_ref().expect("results are kept");
+            if let Some(event) = slot.by.and_then(|stream| events.get(&stream.index)) {
+                slot.storage.set_ready(event);
+            }
+        }
+        let offset = self.leaf_offset(placed.home) + placed.layout.offset;
+        Data { source: Source::Memory(self.storage(placed.home)), layout: Layout { offset, ..placed.layout.clone() } }
+    }
+
+    fn stream(&mut self, stream: Stream) -> Result<Arc<gpu::Stream>> {
+        if let Some(open) = self.streams.get(&stream.index) {
+            return Ok(open.clone());
+        }
+        let open = gpu_stream(stream)?;
+        self.streams.insert(stream.index, open.clone());
+        Ok(open)
+    }
+
+    fn leaf(&self, value: ValueId) -> &Data {
+        self.tape.values[value as usize].leaf.as_ref().expect("leaves have data")
+    }
+
+    /// Elements before the first of a leaf; a plan counts from there.
+    fn leaf_offset(&self, home: Home) -> i64 {
+        match home {
+            Home::Leaf(value) => self.leaf(value).layout.offset,
+            _ => 0,
+        }
+    }
+
+    fn memory(&self, home: Home) -> Option<Arc<Storage>> {
+        match home {
+            Home::Leaf(value) => match &self.leaf(value).source {
+                Source::Memory(storage) => Some(storage.clone()),
+                Source::Value(_) => None,
+            },
+            Home::Slot(slot) => {
+                Some(self.slots[slot].as_ref().expect("slots begin before they are used").storage.clone())
+            }
+            Home::Value(_) => None,
+        }
+    }
+
+    fn storage(&self, home: Home) -> Arc<Storage> {
+        self.memory(home).expect("operands in memory have a storage")
+    }
+
+    fn bits(&self, leaf: ValueId) -> u64 {
+        match self.leaf(leaf).source {
+            Source::Value(bits) => bits,
+            Source::Memory(_) => unreachable!("planned as a plain value"),
+        }
+    }
+
+    fn value_bytes(&self, placed: &Placed) -> [u8; 8] {
+        match placed.home {
+            Home::Value(leaf) => self.bits(leaf).to_le_bytes(),
+            _ => [0; 8],
+        }
+    }
+}
+
+/// The home whose memory a slot takes over in this step; itself if none.
+fn donated(step: &Step, home: Home) -> Home {
+    match home {
+        Home::Slot(slot) => step.donations.iter().find(|(_, to)| *to == slot).map_or(home, |(from, _)| *from),
+        _ => home,
+    }
+}
+
+/// The kernel arguments of a plain value.
+fn value_arguments(bits: u64, dtype: Dtype) -> SmallVec<[Argument; 2]> {
+    let float = |bits: u64| Argument::F32(f32::from_bits(bits as u32));
+    let one = match dtype {
+        Dtype::C64 => return SmallVec::from_slice(&[float(bits), float(bits >> 32)]),
+        Dtype::Bool => Argument::Bool(bits & 1 != 0),
+        Dtype::F16 => Argument::F32(half::f16::from_bits(bits as u16).to_f32()),
+        Dtype::BF16 => Argument::F32(half::bf16::from_bits(bits as u16).to_f32()),
+        Dtype::I8 => Argument::I32(bits as i8 as i32),
+        Dtype::I16 => Argument::I32(bits as i16 as i32),
+        _ => match typed::compute(dtype) {
+            Scalar::I32 => Argument::I32(bits as i32),
+            Scalar::I64 => Argument::I64(bits as i64),
+            Scalar::F64 => Argument::F64(f64::from_bits(bits)),
+            _ => float(bits),
+        },
+    };
+    SmallVec::from_slice(&[one])
+}

@@ -1,0 +1,186 @@
+//! What an op sees of its surroundings when it is computed: where its inputs lie, and where its outputs go.
+
+use pumice_kernel::arguments::Argument;
+use pumice_kernel::{Kernel, Target};
+
+use crate::dtype::{Dtype, Element};
+use crate::error::Result;
+use crate::eval::plan::{Home, Planner};
+use crate::op::Key;
+use crate::shape::{Layout, Spec};
+
+/// An array as a kernel is given it: which memory, and where in it.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    pub(crate) home: Home,
+    /// Where the elements lie.
+    pub layout: Layout,
+    /// What they are.
+    pub dtype: Dtype,
+    /// What the first element's address is a multiple of, at most 16.
+    pub align: u32,
+}
+
+/// A call that is about to become launches.
+pub struct Site<'a> {
+    pub(crate) planner: &'a mut Planner,
+    pub(crate) inputs: Vec<Placed>,
+    pub(crate) outputs: Vec<Placed>,
+    pub(crate) input_specs: Vec<Spec>,
+    pub(crate) output_specs: Vec<Spec>,
+}
+
+impl Site<'_> {
+    /// What the device can do.
+    pub fn target(&self) -> &Target {
+        self.planner.target()
+    }
+
+    /// Shape and type of an input.
+    pub fn input_spec(&self, i: usize) -> &Spec {
+        &self.input_specs[i]
+    }
+
+    /// Shape and type of an output.
+    pub fn output_spec(&self, j: usize) -> &Spec {
+        &self.output_specs[j]
+    }
+
+    /// An input where it lies, by whatever strides.
+    pub fn input(&mut self, i: usize) -> Result<Placed> {
+        match self.inputs[i].home {
+            Home::Value(_) => self.contiguous(i),
+            _ => Ok(self.inputs[i].clone()),
+        }
+    }
+
+    /// An input without gaps, the last axis fastest; copied if it is not so already.
+    pub fn contiguous(&mut self, i: usize) -> Result<Placed> {
+        let input = &self.inputs[i];
+        if matches!(input.home, Home::Value(_)) || !input.layout.is_row_contiguous() {
+            let copy = self.planner.copy(&input.clone(), &self.input_specs[i])?;
+            self.inputs[i] = copy;
+        }
+        Ok(self.inputs[i].clone())
+    }
+
+    /// An output: without gaps, the last axis fastest.
+    pub fn output(&self, j: usize) -> Placed {
+        self.outputs[j].clone()
+    }
+
+    /// Memory that is only needed by this call's launches.
+    pub fn scratch(&mut self, shape: &[i32], dtype: Dtype) -> Placed {
+        self.planner.allocate(&Spec::new(shape, dtype))
+    }
+
+    /// Launches a kernel. `key` distinguishes it from every other kernel; it is built only if it was not yet. Operands stand
+    /// in the order of the kernel's buffers; each buffer begins at its operand's first element, wherever strides lead from
+    /// there (give the lowest by [`Placed::base`] if they are negative).
+    pub fn launch(
+        &mut self,
+        key: &Key,
+        build: impl FnOnce() -> Result<Kernel>,
+        groups: [u32; 3],
+        operands: &[&Placed],
+        scalars: &[Argument],
+    ) -> Result<()> {
+        self.planner.launch(key, build, groups, operands, scalars)
+    }
+}
+
+impl Placed {
+    /// The same memory beginning at its lowest element, and the number of elements from there to the first.
+    pub fn base(&self) -> (Placed, i64) {
+        let low = self.layout.extent().map_or(self.layout.offset, |(low, _)| low);
+        let start = self.layout.offset - low;
+        let mut placed = self.clone();
+        placed.layout.offset = low;
+        (placed, start)
+    }
+}
+
+/// A call that Rust computes on the CPU.
+pub struct HostSite<'a> {
+    /// What it reads.
+    pub inputs: Vec<HostInput<'a>>,
+    /// What it writes.
+    pub outputs: Vec<HostOutput<'a>>,
+}
+
+/// An array that is read on the CPU.
+pub struct HostInput<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// Where its elements lie.
+    pub layout: Layout,
+    /// What they are.
+    pub dtype: Dtype,
+}
+
+/// An array that is written on the CPU: without gaps, the last axis fastest.
+pub struct HostOutput<'a> {
+    /// All its bytes.
+    pub bytes: &'a mut [u8],
+    /// Shape and type.
+    pub spec: Spec,
+}
+
+impl HostInput<'_> {
+    /// The memory it lies in, as elements; the layout's offset and strides count in these.
+    pub fn memory<T: Element>(&self) -> &[T] {
+        bytemuck::cast_slice(self.bytes)
+    }
+
+    /// The bytes of the memory it lies in.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes
+    }
+
+    /// The elements in order, if they lie without gaps.
+    pub fn contiguous<T: Element>(&self) -> Option<&[T]> {
+        let start = self.layout.offset as usize;
+        self.layout.is_row_contiguous().then(|| &self.memory()[start..start + self.layout.size()])
+    }
+
+    /// The elements in order.
+    pub fn to_vec<T: Element>(&self) -> Vec<T> {
+        match self.contiguous() {
+            Some(all) => all.to_vec(),
+            None => {
+                let memory = self.memory();
+                self.offsets().map(|at| memory[at]).collect()
+            }
+        }
+    }
+
+    /// Where in the memory each element lies, in order.
+    pub fn offsets(&self) -> impl Iterator<Item = usize> + '_ {
+        offsets(&self.layout)
+    }
+}
+
+impl HostOutput<'_> {
+    /// The elements to write.
+    pub fn elements<T: Element>(&mut self) -> &mut [T] {
+        bytemuck::cast_slice_mut(self.bytes)
+    }
+}
+
+/// Where in its memory each element of a layout lies, the last axis fastest.
+pub fn offsets(layout: &Layout) -> impl Iterator<Item = usize> + '_ {
+    let mut index = vec![0i32; layout.shape.len()];
+    let mut at = layout.offset;
+    (0..layout.size()).map(move |_| {
+        let here = at;
+        for axis in (0..index.len()).rev() {
+            index[axis] += 1;
+            at += layout.strides[axis];
+            if index[axis] < layout.shape[axis] {
+                break;
+            }
+            at -= layout.strides[axis] * layout.shape[axis] as i64;
+            index[axis] = 0;
+        }
+        here as usize
+    })
+}

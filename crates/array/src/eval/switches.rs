@@ -1,0 +1,31 @@
+//! Fast paths that are switched off by name: `PUMICE_DISABLE=softmax,fusion` runs what they mean instead. That is how people bisect.
+
+use std::collections::HashSet;
+use std::sync::{OnceLock, PoisonError, RwLock};
+
+/// The name under which fusion is switched off.
+pub(crate) const FUSION: &str = "fusion";
+
+/// Whether a fast path is switched off.
+pub(crate) fn disabled(name: &str) -> bool {
+    let names = names().read().unwrap_or_else(PoisonError::into_inner);
+    !names.is_empty() && names.contains(name)
+}
+
+/// Switches a fast path off or on again, for the whole process: an op by its name, or `fusion`.
+pub fn set_disabled(name: &str, off: bool) {
+    let mut names = names().write().unwrap_or_else(PoisonError::into_inner);
+    if off {
+        names.insert(name.to_string())
+    } else {
+        names.remove(name)
+    };
+}
+
+fn names() -> &'static RwLock<HashSet<String>> {
+    static NAMES: OnceLock<RwLock<HashSet<String>>> = OnceLock::new();
+    NAMES.get_or_init(|| {
+        let given = std::env::var("PUMICE_DISABLE").unwrap_or_default();
+        RwLock::new(given.split(',').map(str::trim).filter(|name| !name.is_empty()).map(String::from).collect())
+    })
+}

@@ -1,0 +1,198 @@
+//! What an op is: a name, a shape rule, a meaning, rules for the transforms, and how it is computed.
+//!
+//! Evaluation knows only the five ways of [`Lowering`], never which op it has. An op says what it means in simpler ops
+//! (`decompose`), and everything else follows from that; it overrides a rule where it knows a better one. The basis, ops
+//! without a meaning in others, must give all rules that are used.
+
+use std::fmt::Debug;
+
+use pumice_kernel::{Builder, Target, Val};
+use smallvec::SmallVec;
+
+use crate::array::Array;
+use crate::device::DeviceKind;
+use crate::error::{Error, Result};
+use crate::eval::site::{HostSite, Site};
+use crate::shape::{Layout, Spec};
+use crate::transforms;
+use crate::typed::Typed;
+
+/// Specs of an op's results; mostly one.
+pub type Specs = SmallVec<[Spec; 1]>;
+
+/// An operation on arrays. One value of it stands for one call's parameters (axes, a shape, a flag).
+pub trait Op: Debug + Send + Sync + 'static {
+    /// The op's name, as users and errors say it.
+    fn name(&self) -> &'static str;
+
+    /// Writes what distinguishes this op from others of the same name: its parameters. Two calls with equal keys and equal
+    /// inputs are the same computation.
+    fn key(&self, key: &mut Key);
+
+    /// Shapes and types of the results, or the user's error.
+    fn infer(&self, inputs: &[&Spec]) -> Result<Specs>;
+
+    /// What it means in simpler ops; none for the basis.
+    fn decompose(&self, inputs: &[Array]) -> Result<Option<Vec<Array>>> {
+        let _ = inputs;
+        Ok(None)
+    }
+
+    /// Cotangents of the inputs from those of the outputs; none where an input has no influence, or was not asked for.
+    fn vjp(&self, at: &At<'_>, cotangents: &[Array]) -> Result<Vec<Option<Array>>> {
+        transforms::vjp_of_meaning(self.name(), at, cotangents, &|inputs| self.decompose(inputs))
+    }
+
+    /// Tangents of the outputs from those of the inputs; none stands for zero.
+    fn jvp(&self, at: &At<'_>, tangents: &[Option<Array>]) -> Result<Vec<Array>> {
+        transforms::jvp_of_meaning(self.name(), at, tangents, &|inputs| self.decompose(inputs))
+    }
+
+    /// The op over inputs that have an extra axis where `axes` says so; gives the outputs and their extra axes.
+    fn vmap(&self, inputs: &[Array], axes: &[Option<usize>]) -> Result<Vec<(Array, Option<usize>)>> {
+        transforms::vmap_of_meaning(self.name(), inputs, axes, &|inputs| self.decompose(inputs))
+    }
+
+    /// How it is computed there.
+    fn lower(&self, place: &Place<'_>) -> Lowering<'_> {
+        let _ = place;
+        Lowering::Decompose
+    }
+}
+
+/// A call that rules are asked about.
+pub struct At<'a> {
+    /// What the op was given.
+    pub inputs: &'a [Array],
+    /// What it gave.
+    pub outputs: &'a [Array],
+    /// Which inputs' derivatives are wanted.
+    pub wanted: &'a [bool],
+}
+
+/// Where a call is computed, and on what.
+pub struct Place<'a> {
+    /// The kind of device.
+    pub device: DeviceKind,
+    /// What the GPU can do; none on the CPU.
+    pub target: Option<&'a Target>,
+    /// What it is given.
+    pub inputs: &'a [&'a Spec],
+    /// What it gives.
+    pub outputs: &'a [Spec],
+}
+
+/// The ways to compute a call.
+pub enum Lowering<'a> {
+    /// By what it means.
+    Decompose,
+    /// By looking at an input's memory in another way.
+    View(&'a dyn View),
+    /// Element by element.
+    Map(&'a dyn Map),
+    /// By kernels on the GPU.
+    Kernels(&'a dyn Kernels),
+    /// By Rust on the CPU.
+    Host(&'a dyn Host),
+}
+
+/// Another look at the first input's memory.
+pub trait View {
+    /// The layout of the result; none if the input's layout does not allow it, and a contiguous copy is looked at instead.
+    fn view(&self, input: &Layout, output: &Spec) -> Option<Layout>;
+}
+
+/// One element of the result from one element of each input. Inputs are broadcast to the result's shape.
+pub trait Map {
+    /// Writes the computation of an element in the kernel language.
+    fn map<'k>(&self, at: &Element<'k>, inputs: &[Typed<'k>]) -> Typed<'k>;
+}
+
+/// The element a map computes.
+pub struct Element<'k> {
+    /// The kernel being written.
+    pub builder: &'k Builder,
+    /// Its number, counted along the last axis first; an I64.
+    pub index: Val<'k>,
+    /// What it must be.
+    pub dtype: crate::Dtype,
+}
+
+/// Computed by kernels.
+pub trait Kernels {
+    /// Says which kernels are launched, and with what.
+    fn launch(&self, site: &mut Site<'_>) -> Result<()>;
+}
+
+/// Computed by Rust.
+pub trait Host {
+    /// Reads the inputs and writes the outputs.
+    fn run(&self, site: &mut HostSite<'_>) -> Result<()>;
+}
+
+/// What distinguishes computations, exactly: words that are compared one by one.
+#[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
+pub struct Key {
+    words: Vec<u64>,
+}
+
+impl Key {
+    /// Adds one word.
+    pub fn word(&mut self, word: impl Into<u64>) {
+        self.words.push(word.into());
+    }
+
+    /// Adds a signed number.
+    pub fn int(&mut self, value: i64) {
+        self.words.push(value as u64);
+    }
+
+    /// Adds a list of numbers and its length.
+    pub fn ints<T: Copy + Into<i64>>(&mut self, values: &[T]) {
+        self.words.push(values.len() as u64);
+        self.words.extend(values.iter().map(|&v| v.into() as u64));
+    }
+
+    /// Adds a float, by its bits.
+    pub fn float(&mut self, value: f64) {
+        self.words.push(value.to_bits());
+    }
+
+    /// Adds a text.
+    pub fn text(&mut self, text: &str) {
+        self.words.push(text.len() as u64);
+        for part in text.as_bytes().chunks(8) {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            self.words.push(u64::from_le_bytes(word));
+        }
+    }
+
+    /// Adds a name that lives as long as the program: by its address, which is all an equal name of the same op needs.
+    pub fn name(&mut self, name: &'static str) {
+        self.words.push(name.as_ptr() as u64);
+    }
+
+    /// Adds a shape and a type.
+    pub fn spec(&mut self, spec: &Spec) {
+        self.words.push(((spec.dtype as u64) << 32) | spec.shape.len() as u64);
+        self.words.extend(spec.shape.iter().map(|&n| n as u64));
+    }
+
+    /// Forgets everything, but keeps the memory.
+    pub fn clear(&mut self) {
+        self.words.clear();
+    }
+
+    /// The words.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+}
+
+/// Refuses a call with another number of inputs than the op takes: a bug of ours, told as an error.
+pub fn expect_inputs<const N: usize>(op: &str, inputs: &[&Spec]) -> Result<[Spec; N]> {
+    let count = inputs.len();
+    let specs: Vec<Spec> = inputs.iter().map(|&s| s.clone()).collect();
+    specs.try_into().map_err(|_| Error::Value(format!("[{op}] must be given {N} arrays but was given {count}.")))
+}

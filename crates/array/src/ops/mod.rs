@@ -1,0 +1,20 @@
+//! The ops, a file each or a row of a family's table.
+
+pub mod arg_reduce;
+pub mod astype;
+pub mod binary;
+pub mod broadcast_to;
+pub mod catalogue;
+pub(crate) mod copy;
+pub mod create;
+pub mod full;
+pub mod gather;
+pub mod joins;
+pub mod matmul;
+pub mod reduce;
+pub mod scatter;
+pub mod select;
+pub mod slices;
+pub mod softmax;
+pub mod unary;
+pub mod views;

@@ -1,0 +1,1 @@
+//! Arrays as text, the way MLX prints them.

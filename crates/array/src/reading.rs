@@ -1,0 +1,63 @@
+//! Looking at an array's values: they are computed first.
+
+use crate::array::Array;
+use crate::dtype::{Dtype, Element};
+use crate::error::{Error, Result};
+use crate::eval::{eval, site};
+use crate::storage::Source;
+
+impl Array {
+    /// Computes the array, and waits until it is there.
+    pub fn eval(&self) -> Result<()> {
+        eval(std::slice::from_ref(self))
+    }
+
+    /// The elements in order, as the Rust type that they are.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        if T::DTYPE != self.dtype() {
+            let (have, want) = (self.dtype(), T::DTYPE);
+            return Err(Error::Type(format!("[to_vec] the elements must be {want} but are {have}.")));
+        }
+        let bytes = self.to_bytes()?;
+        Ok(bytemuck::pod_collect_to_vec(&bytes))
+    }
+
+    /// The elements in order, of an array of bools.
+    pub fn to_bools(&self) -> Result<Vec<bool>> {
+        match self.dtype() {
+            Dtype::Bool => Ok(self.to_bytes()?.into_iter().map(|byte| byte != 0).collect()),
+            other => Err(Error::Type(format!("[to_bools] the elements must be bool but are {other}."))),
+        }
+    }
+
+    /// The one element of an array of size one.
+    pub fn item<T: Element>(&self) -> Result<T> {
+        if self.size() != 1 {
+            return Err(Error::Value(format!("[item] the array must have one element but has {}.", self.size())));
+        }
+        Ok(self.to_vec()?[0])
+    }
+
+    /// The bytes of the elements in order.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.eval()?;
+        let data = self.data().expect("it was just computed");
+        let size = self.dtype().size();
+        match &data.source {
+            Source::Value(bits) => Ok(bits.to_le_bytes()[..size].repeat(self.size())),
+            Source::Memory(storage) => {
+                let memory = storage.read()?;
+                let memory = memory.bytes();
+                if data.layout.is_row_contiguous() {
+                    let start = data.layout.offset as usize * size;
+                    return Ok(memory[start..start + self.nbytes()].to_vec());
+                }
+                let mut bytes = Vec::with_capacity(self.nbytes());
+                for at in site::offsets(&data.layout) {
+                    bytes.extend_from_slice(&memory[at * size..][..size]);
+                }
+                Ok(bytes)
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! An array's memory: on the host, on the GPU, or on both, and which of the two is valid.
+//!
+//! What one side computes is copied to the other when it is first asked for there, and not again. Nobody writes memory that somebody
+//! else may read: an op writes memory that it was just given, or that an input nobody else holds gave up.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::device::the_gpu;
+use crate::error::Result;
+use crate::gpu::{Buffer, Event};
+
+/// 64 bytes: what host memory is counted in, so that every type in it is aligned.
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+/// Memory of one or several arrays.
+pub(crate) struct Storage {
+    len: usize,
+    host: RwLock<Vec<Line>>,
+    sides: Mutex<Sides>,
+}
+
+struct Sides {
+    host_valid: bool,
+    gpu: Option<GpuSide>,
+}
+
+/// Bytes on the GPU.
+#[derive(Clone)]
+pub(crate) struct GpuSide {
+    pub buffer: Buffer,
+    /// When they are written; none if they are already, or if the work that writes them is not committed yet.
+    pub ready: Option<Event>,
+}
+
+impl Storage {
+    /// Host memory of `len` zero bytes.
+    pub fn on_host(len: usize) -> Storage {
+        let lines = bytemuck::allocation::zeroed_vec(len.div_ceil(size_of::<Line>()));
+        Storage { len, host: RwLock::new(lines), sides: Mutex::new(Sides { host_valid: true, gpu: None }) }
+    }
+
+    /// Host memory with these bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Storage {
+        let storage = Storage::on_host(bytes.len());
+        storage.write().bytes().copy_from_slice(bytes);
+        storage
+    }
+
+    /// Memory of the GPU.
+    pub fn on_gpu(buffer: Buffer) -> Storage {
+        let len = buffer.len() as usize;
+        let sides = Sides { host_valid: false, gpu: Some(GpuSide { buffer, ready: None }) };
+        Storage { len, host: RwLock::default(), sides: Mutex::new(sides) }
+    }
+
+    /// Bytes it has.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Says when the GPU will have written it.
+    pub fn set_ready(&self, event: &Event) {
+        if let Some(side) = &mut self.lock().gpu {
+            side.ready = Some(event.clone());
+        }
+    }
+
+    /// The bytes on the GPU, copied there if they are not yet.
+    pub fn gpu(&self) -> Result<GpuSide> {
+        let mut sides = self.lock();
+        if let Some(side) = &sides.gpu {
+            return Ok(side.clone());
+        }
+        let gpu = the_gpu()?;
+        let buffer = gpu.allocate(self.len as u64)?;
+        let host = self.host.read().unwrap_or_else(PoisonError::into_inner);
+        gpu.device().upload(&buffer, 0, &bytemuck::cast_slice(&host)[..self.len])?;
+        let side = GpuSide { buffer, ready: None };
+        sides.gpu = Some(side.clone());
+        Ok(side)
+    }
+
+    /// The bytes on the host, copied there and waited for if they are not yet.
+    pub fn read(&self) -> Result<HostBytes<'_>> {
+        let mut sides = self.lock();
+        if !sides.host_valid {
+            self.download(&sides)?;
+            sides.host_valid = true;
+        }
+        drop(sides);
+        Ok(HostBytes { lines: self.host.read().unwrap_or_else(PoisonError::into_inner), len: self.len })
+    }
+
+    fn download(&self, sides: &Sides) -> Result<()> {
+        let Some(side) = &sides.gpu else { return Ok(()) };
+        let mut host = self.host.write().unwrap_or_else(PoisonError::into_inner);
+        *host = bytemuck::allocation::zeroed_vec(self.len.div_ceil(size_of::<Line>()));
+        let into = &mut bytemuck::cast_slice_mut(&mut host)[..self.len];
+        match &side.ready {
+            Some(event) => Ok(event.download(&side.buffer, 0, into)?),
+            None => Ok(the_gpu()?.device().download(&side.buffer, 0, into)?),
+        }
+    }
+
+    /// The host's bytes to write. What the GPU has of them is out of date from then on.
+    pub fn write(&self) -> HostBytesMut<'_> {
+        let mut sides = self.lock();
+        sides.gpu = None;
+        sides.host_valid = true;
+        drop(sides);
+        HostBytesMut { lines: self.host.write().unwrap_or_else(PoisonError::into_inner), len: self.len }
+    }
+
+    /// Forgets the host's copy: the GPU is about to write its own.
+    pub fn invalidate_host(&self) {
+        self.lock().host_valid = false;
+        *self.host.write().unwrap_or_else(PoisonError::into_inner) = Vec::new();
+    }
+
+    /// Whether the bytes are on the GPU.
+    pub fn is_on_gpu(&self) -> bool {
+        self.lock().gpu.is_some()
+    }
+
+    /// Whether the bytes are on the host.
+    pub fn is_on_host(&self) -> bool {
+        self.lock().host_valid
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Sides> {
+        self.sides.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Bytes that are being read.
+pub(crate) struct HostBytes<'a> {
+    lines: RwLockReadGuard<'a, Vec<Line>>,
+    len: usize,
+}
+
+impl HostBytes<'_> {
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.lines)[..self.len]
+    }
+}
+
+/// Bytes that are being written.
+pub(crate) struct HostBytesMut<'a> {
+    lines: RwLockWriteGuard<'a, Vec<Line>>,
+    len: usize,
+}
+
+impl HostBytesMut<'_> {
+    /// The bytes.
+    pub fn bytes(&mut self) -> &mut [u8] {
+        &mut bytemuck::cast_slice_mut(&mut self.lines)[..self.len]
+    }
+}
+
+/// Where the elements of an evaluated array are.
+#[derive(Clone)]
+pub(crate) enum Source {
+    /// In memory.
+    Memory(Arc<Storage>),
+    /// Nowhere: all are this value, its bits in the low end.
+    Value(u64),
+}
