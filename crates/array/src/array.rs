@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::device::{Stream, current_stream};
+use crate::device::{DeviceKind, Stream, current_stream, the_gpu};
 use crate::dtype::{Dtype, Element};
 use crate::error::{Error, Result};
-use crate::op::Op;
+use crate::op::{Lowering, Op, Place};
 use crate::shape::{self, Layout, Shape, Spec};
 use crate::storage::{Source, Storage};
 
@@ -46,6 +46,8 @@ pub(crate) struct Call {
     pub op: Arc<dyn Op>,
     pub inputs: SmallVec<[Array; 2]>,
     pub stream: Stream,
+    /// Whether the stream's device computes it by what it means.
+    pub by_meaning: bool,
     outputs: OnceLock<SmallVec<[Weak<Node>; 1]>>,
 }
 
@@ -74,9 +76,10 @@ pub(crate) fn call_shared(
     let specs: SmallVec<[&Spec; 2]> = inputs.iter().map(|a| &a.node.spec).collect();
     let results = op.infer(&specs)?;
     refuse_doubles(op.name(), specs.iter().copied().chain(&results), stream)?;
+    let by_meaning = is_by_meaning(&*op, &specs, &results, stream)?;
     drop(specs);
     let tracer = inputs.iter().any(|a| a.node.tracer);
-    let call = Arc::new(Call { op, inputs, stream, outputs: OnceLock::new() });
+    let call = Arc::new(Call { op, inputs, stream, by_meaning, outputs: OnceLock::new() });
     let nodes: SmallVec<[Array; 1]> = results
         .into_iter()
         .enumerate()
@@ -90,8 +93,17 @@ pub(crate) fn call_shared(
     Ok(nodes)
 }
 
+fn is_by_meaning(op: &dyn Op, inputs: &[&Spec], outputs: &[Spec], stream: Stream) -> Result<bool> {
+    let target = match stream.device.kind {
+        DeviceKind::Cpu => None,
+        DeviceKind::Gpu => Some(the_gpu()?.target()),
+    };
+    let place = Place { device: stream.device.kind, target, inputs, outputs };
+    Ok(matches!(op.lower(&place), Lowering::Decompose))
+}
+
 fn refuse_doubles<'a>(op: &str, mut specs: impl Iterator<Item = &'a Spec>, stream: Stream) -> Result<()> {
-    let on_gpu = stream.device.kind == crate::device::DeviceKind::Gpu;
+    let on_gpu = stream.device.kind == DeviceKind::Gpu;
     if on_gpu && specs.any(|s| s.dtype == Dtype::F64) {
         return Err(Error::Value(format!("[{op}] float64 is not supported on the GPU.")));
     }

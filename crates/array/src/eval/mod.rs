@@ -4,19 +4,23 @@ pub(crate) mod cache;
 #[cfg(test)]
 mod first_look;
 mod fuse;
+mod hash;
 mod lifetimes;
 pub(crate) mod map;
 mod order;
 pub(crate) mod plan;
+mod plans;
 mod run;
 pub mod site;
+mod stats;
 pub(crate) mod switches;
 
 use crate::array::Array;
-use crate::device::{DeviceKind, the_gpu};
 use crate::error::Result;
 use crate::gpu::Event;
 
+pub use plans::{Tier, set_tier};
+pub use stats::{Stats, stats};
 pub use switches::set_disabled;
 
 /// Computes arrays, and waits until they are there.
@@ -38,10 +42,8 @@ fn start(arrays: &[Array]) -> Result<Vec<Event>> {
         return Ok(Vec::new());
     }
     let tape = order::order(&pending)?;
-    let on_gpu = tape.calls.iter().any(|call| call.stream.device.kind == DeviceKind::Gpu);
-    let target = if on_gpu { Some(the_gpu()?.target()) } else { None };
-    let ways = fuse::ways(&tape, target);
-    let units = fuse::fuse(&tape, &ways, !switches::disabled(switches::FUSION));
-    let plan = plan::plan(&tape, &ways, &units, target)?;
+    stats::count(|c| &c.evaluations);
+    stats::add(|c| &c.calls, tape.calls.len() as u64);
+    let plan = plans::find(&tape)?;
     run::run(&plan, &tape)
 }

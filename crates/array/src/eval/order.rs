@@ -3,16 +3,16 @@
 //! Ops that a device has no faster way for are replaced by what they mean here, so that nobody later meets them.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use crate::array::{Array, Call, Data};
-use crate::device::{DeviceKind, Stream, the_gpu, with_stream};
+use crate::device::{Stream, with_stream};
 use crate::error::{Error, Result};
+use crate::eval::hash::BuildWordHasher;
 use crate::eval::switches;
-use crate::op::{Lowering, Op, Place};
+use crate::op::Op;
 use crate::shape::Spec;
 use crate::storage::Source;
 
@@ -67,7 +67,7 @@ pub(crate) fn order(outputs: &[Array]) -> Result<Tape> {
 struct Order {
     calls: Vec<TapeCall>,
     values: Vec<Value>,
-    seen: HashMap<usize, usize, BuildHasherDefault<AddressHasher>>,
+    seen: HashMap<usize, usize, BuildWordHasher>,
     entries: Vec<Entry>,
 }
 
@@ -197,20 +197,12 @@ impl Order {
 
 /// The meaning of a call that its device has no faster way for.
 fn meaning(call: &Call) -> Result<Option<Vec<Array>>> {
-    let inputs: SmallVec<[&Spec; 3]> = call.inputs.iter().map(Array::spec).collect();
-    let outputs = infer_again(call);
-    let target = match call.stream.device.kind {
-        DeviceKind::Cpu => None,
-        DeviceKind::Gpu => Some(the_gpu()?.target()),
-    };
-    let place = Place { device: call.stream.device.kind, target, inputs: &inputs, outputs: &outputs };
-    let decompose = matches!(call.op.lower(&place), Lowering::Decompose);
-    if !decompose && !switches::disabled(call.op.name()) {
+    if !call.by_meaning && !switches::disabled(call.op.name()) {
         return Ok(None);
     }
     match with_stream(call.stream, || call.op.decompose(&call.inputs))? {
         Some(meaning) => Ok(Some(meaning)),
-        None if decompose => Err(Error::Runtime(format!(
+        None if call.by_meaning => Err(Error::Runtime(format!(
             "[{}] must have a way to be computed on {} but has none.",
             call.op.name(),
             call.stream.device
@@ -222,22 +214,4 @@ fn meaning(call: &Call) -> Result<Option<Vec<Array>>> {
 fn infer_again(call: &Call) -> crate::op::Specs {
     let inputs: SmallVec<[&Spec; 3]> = call.inputs.iter().map(Array::spec).collect();
     call.op.infer(&inputs).expect("the call was made from these inputs")
-}
-
-/// Addresses are as good as random in their middle bits.
-#[derive(Default)]
-struct AddressHasher(u64);
-
-impl Hasher for AddressHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("only addresses are hashed");
-    }
-
-    fn write_usize(&mut self, address: usize) {
-        self.0 = (address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
-    }
 }

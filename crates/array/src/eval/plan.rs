@@ -13,12 +13,12 @@ use crate::cpu::block::BlockProgram;
 use crate::device::{DeviceKind, Stream};
 use crate::dtype::Dtype;
 use crate::error::Result;
-use crate::eval::cache;
+use crate::eval::cache::{self, Found};
 use crate::eval::fuse::{Unit, Way, lowered};
 use crate::eval::map::{Form, Group, GroupInput, GroupNode, Operand, Reach};
 use crate::eval::order::{Tape, ValueId};
 use crate::eval::site::{Placed, Site};
-use crate::launch::{Compiled, fold_groups};
+use crate::launch::{Compiled, PendingCompiled, fold_groups};
 use crate::op::{Key, Lowering, Op};
 use crate::ops;
 use crate::shape::{Layout, Spec, collapse};
@@ -95,13 +95,26 @@ pub(crate) struct HostStep {
 }
 
 /// Makes a plan of the units.
-pub(crate) fn plan(tape: &Tape, ways: &[Way], units: &[Unit], target: Option<&'static Target>) -> Result<Plan> {
+///
+/// With `later`, nobody waits for the driver: fused kernels that are not there yet are compiled in the background and put on
+/// that list. If there are any, the plan is not whole and must not be run.
+pub(crate) fn plan(
+    tape: &Tape,
+    ways: &[Way],
+    units: &[Unit],
+    target: Option<&'static Target>,
+    later: Option<&mut Vec<Arc<PendingCompiled>>>,
+) -> Result<Plan> {
     let mut planner = Planner::new(tape, target);
+    planner.later = later.is_some();
     for unit in units {
         match unit {
             Unit::Group(calls) => planner.group(tape, calls)?,
             Unit::Single(call) => planner.single(tape, *call, ways[*call])?,
         }
+    }
+    if let Some(later) = later {
+        later.append(&mut planner.waiting_for);
     }
     Ok(planner.finish(tape))
 }
@@ -114,6 +127,9 @@ pub(crate) struct Planner {
     placed: Vec<Option<Placed>>,
     /// The stream of the call being planned.
     stream: Option<Stream>,
+    /// Whether fused kernels are compiled in the background, and those that are.
+    later: bool,
+    waiting_for: Vec<Arc<PendingCompiled>>,
 }
 
 impl Planner {
@@ -128,7 +144,14 @@ impl Planner {
             let layout = Layout { offset: 0, ..data.layout.clone() };
             Some(Placed { home, layout, dtype: value.spec.dtype, align })
         });
-        Planner { plan: Plan::default(), target, placed: placed.collect(), stream: None }
+        Planner {
+            plan: Plan::default(),
+            target,
+            placed: placed.collect(),
+            stream: None,
+            later: false,
+            waiting_for: Vec::new(),
+        }
     }
 
     pub fn target(&self) -> &Target {
@@ -343,9 +366,24 @@ impl Planner {
         let donors = donors(group, &operands, outputs);
         operands.extend(outputs.iter().cloned());
         let groups = fold_groups((count as u64).div_ceil(Group::elements_per_group(form)));
-        let kernel = cache::kernel(&group.key(form), || group.kernel(form))?;
+        let Some(kernel) = self.group_kernel(group, form)? else { return Ok(()) };
         self.push(Work::Launch(LaunchStep { kernel, groups, operands, arguments, donors }));
         Ok(())
+    }
+
+    /// The kernel of a group; none if it is a fused one that is being compiled.
+    fn group_kernel(&mut self, group: &Group, form: Form) -> Result<Option<Compiled>> {
+        let key = group.key(form);
+        if !self.later || group.nodes.len() == 1 {
+            return cache::kernel(&key, || group.kernel(form)).map(Some);
+        }
+        match cache::kernel_later(&key, || group.kernel(form))? {
+            Found::Ready(kernel) => Ok(Some(kernel)),
+            Found::Pending(pending) => {
+                self.waiting_for.push(pending);
+                Ok(None)
+            }
+        }
     }
 
     fn map_block(&mut self, group: &Group, inputs: &[Placed], outputs: &[Placed], shape: &[i32]) -> Result<()> {

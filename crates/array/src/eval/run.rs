@@ -16,6 +16,7 @@ use crate::eval::map::Reach;
 use crate::eval::order::{Tape, ValueId};
 use crate::eval::plan::{BlockStep, Home, HostStep, LaunchStep, Plan, PlanArgument, Step, Work};
 use crate::eval::site::{HostInput, HostOutput, HostSite, Placed};
+use crate::eval::stats;
 use crate::gpu::{self, Event};
 use crate::launch::Part;
 use crate::op::{Lowering, Place};
@@ -66,8 +67,14 @@ impl Run<'_> {
         self.order_after_inputs(step)?;
         match &step.work {
             Work::Launch(launch) => self.launch(step, launch)?,
-            Work::Block(block) => self.block(step, block)?,
-            Work::Host(host) => self.host(host)?,
+            Work::Block(block) => {
+                stats::count(|c| &c.block_programs);
+                self.block(step, block)?;
+            }
+            Work::Host(host) => {
+                stats::count(|c| &c.host_calls);
+                self.host(host)?;
+            }
         }
         for &(from, slot) in &step.donations {
             let storage = self.storage(from);

@@ -1,6 +1,7 @@
 //! Fast paths that are switched off by name: `PUMICE_DISABLE=softmax,fusion` runs what they mean instead. That is how people bisect.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// The name under which fusion is switched off.
@@ -15,11 +16,16 @@ pub(crate) fn disabled(name: &str) -> bool {
 /// Switches a fast path off or on again, for the whole process: an op by its name, or `fusion`.
 pub fn set_disabled(name: &str, off: bool) {
     let mut names = names().write().unwrap_or_else(PoisonError::into_inner);
-    if off {
-        names.insert(name.to_string())
-    } else {
-        names.remove(name)
-    };
+    let name = name.to_string();
+    let changed = if off { names.insert(name) } else { names.remove(&name) };
+    GENERATION.fetch_add(changed as u64, Ordering::Relaxed);
+}
+
+static GENERATION: AtomicU64 = AtomicU64::new(0);
+
+/// A number that changes with every switch: plans made under others are not used.
+pub(crate) fn generation() -> u64 {
+    GENERATION.load(Ordering::Relaxed)
 }
 
 fn names() -> &'static RwLock<HashSet<String>> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pumice_gpu::{Buffer, Device, Launch, Pipeline, PipelineRequest, Stream};
+use pumice_gpu::{Buffer, Device, Launch, PendingPipeline, Pipeline, PipelineRequest, Stream};
 use pumice_kernel::arguments::{Argument, ArgumentLayout, write_arguments};
 use pumice_kernel::passes;
 use pumice_kernel::spirv::{self, Module};
@@ -48,10 +48,12 @@ const REPORT: u64 = 4 * passes::REPORT_WORDS as u64;
 
 impl Compiled {
     pub(super) fn new(device: &Device, target: &Target, kernel: &Kernel, build: Build) -> Result<Compiled> {
-        let kernel = prepare(kernel, build);
-        let Module { words, subgroup_size, .. } = spirv::emit(&kernel, target)?;
-        let request = PipelineRequest { name: kernel.name.clone(), spirv: words.into(), subgroup_size };
+        let (kernel, request) = emit(target, kernel, build)?;
         let pipeline = device.pipeline(&request)?;
+        Compiled::with_pipeline(device, kernel, pipeline)
+    }
+
+    fn with_pipeline(device: &Device, kernel: Kernel, pipeline: Pipeline) -> Result<Compiled> {
         let report = match kernel.checked {
             Some(_) => Some(cleared_report(device)?),
             None => None,
@@ -131,6 +133,38 @@ impl Compiled {
         stream.upload(report, 0, &[0; REPORT as usize])?;
         Err(violation.into())
     }
+}
+
+/// A kernel that the driver compiles in the background.
+pub struct PendingCompiled {
+    device: Device,
+    kernel: Kernel,
+    pipeline: PendingPipeline,
+}
+
+impl PendingCompiled {
+    pub(super) fn new(device: &Device, target: &Target, kernel: &Kernel, build: Build) -> Result<PendingCompiled> {
+        let (kernel, request) = emit(target, kernel, build)?;
+        Ok(PendingCompiled { device: device.clone(), kernel, pipeline: device.pipeline_async(&request) })
+    }
+
+    /// Whether `wait` would answer at once.
+    pub fn ready(&self) -> bool {
+        self.pipeline.ready()
+    }
+
+    /// The kernel, ready to launch.
+    pub fn wait(&self) -> Result<Compiled> {
+        Compiled::with_pipeline(&self.device, self.kernel.clone(), self.pipeline.wait()?)
+    }
+}
+
+/// The kernel after the passes, and what the driver is asked for.
+fn emit(target: &Target, kernel: &Kernel, build: Build) -> Result<(Kernel, PipelineRequest)> {
+    let kernel = prepare(kernel, build);
+    let Module { words, subgroup_size, .. } = spirv::emit(&kernel, target)?;
+    let request = PipelineRequest { name: kernel.name.clone(), spirv: words.into(), subgroup_size };
+    Ok((kernel, request))
 }
 
 /// The passes a build takes.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use pumice_gpu::{Buffer, Device, Stream};
 use pumice_kernel::{Kernel, Target};
 
-pub use compiled::{Build, Compiled, Part};
+pub use compiled::{Build, Compiled, Part, PendingCompiled};
 
 use crate::error::Result;
 
@@ -72,6 +72,11 @@ impl Gpu {
     /// Compiles a kernel, or finds it compiled.
     pub fn compile(&self, kernel: &Kernel, build: Build) -> Result<Compiled> {
         Compiled::new(&self.inner.device, &self.inner.target, kernel, build)
+    }
+
+    /// Compiles a kernel in the background.
+    pub fn compile_later(&self, kernel: &Kernel, build: Build) -> Result<PendingCompiled> {
+        PendingCompiled::new(&self.inner.device, &self.inner.target, kernel, build)
     }
 }
 

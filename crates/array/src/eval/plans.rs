@@ -1,0 +1,147 @@
+//! Plans that were made before, by the structure of what they evaluate.
+//!
+//! Evaluating an equal graph again costs its key, not its planning. Where a graph is new, nobody waits for a fused kernel: the graph
+//! runs as its parts while the driver compiles in the background, and the plan with the fused kernels takes over when they are
+//! there. Fusion never changes bits, so only the clock can tell.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use pumice_kernel::Target;
+
+use crate::device::{DeviceKind, the_gpu};
+use crate::error::Result;
+use crate::eval::fuse;
+use crate::eval::hash::BuildWordHasher;
+use crate::eval::order::Tape;
+use crate::eval::plan::{self, Plan, leaf_align};
+use crate::eval::switches;
+use crate::launch::PendingCompiled;
+use crate::op::Key;
+use crate::storage::Source;
+
+/// Plans a thread keeps. Beyond that, those used longest ago are forgotten.
+const MOST_PLANS: usize = 1024;
+
+/// When fused kernels are used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tier {
+    /// As soon as the driver has compiled them in the background.
+    WhenReady,
+    /// At once: whoever evaluates waits for the driver.
+    Now,
+    /// Never.
+    Never,
+}
+
+static TIER: AtomicU8 = AtomicU8::new(Tier::WhenReady as u8);
+
+/// Says when fused kernels are used, for the whole process.
+pub fn set_tier(tier: Tier) {
+    TIER.store(tier as u8, Ordering::Relaxed);
+}
+
+fn tier() -> Tier {
+    match TIER.load(Ordering::Relaxed) {
+        _ if switches::disabled(switches::FUSION) => Tier::Never,
+        t if t == Tier::Now as u8 => Tier::Now,
+        t if t == Tier::Never as u8 => Tier::Never,
+        _ => Tier::WhenReady,
+    }
+}
+
+/// What a thread knows.
+#[derive(Default)]
+struct Plans {
+    known: HashMap<Key, Known, BuildWordHasher>,
+    key: Key,
+    uses: u64,
+}
+
+struct Known {
+    plan: Rc<Plan>,
+    /// Fused kernels that are being compiled; the plan runs as its parts until they are there.
+    waiting_for: Vec<Arc<PendingCompiled>>,
+    last_use: u64,
+}
+
+thread_local! {
+    static PLANS: RefCell<Plans> = RefCell::default();
+}
+
+/// The plan of a tape: one made before for an equal tape, or a new one.
+pub(crate) fn find(tape: &Tape) -> Result<Rc<Plan>> {
+    PLANS.with_borrow_mut(|plans| {
+        plans.uses += 1;
+        let Plans { known, key, uses } = plans;
+        key.clear();
+        let tier = tier();
+        write_key(tape, tier, key);
+        if let Some(found) = known.get_mut(key) {
+            found.last_use = *uses;
+            if found.waiting_for.is_empty() {
+                super::stats::count(|c| &c.plan_hits);
+                return Ok(found.plan.clone());
+            }
+            if found.waiting_for.iter().all(|pending| pending.ready()) {
+                (found.plan, found.waiting_for) = make(tape, tier)?;
+            }
+            super::stats::count(|c| &c.plan_hits);
+            return Ok(found.plan.clone());
+        }
+        super::stats::count(|c| &c.plan_misses);
+        let (plan, waiting_for) = make(tape, tier)?;
+        if known.len() >= MOST_PLANS {
+            let middle = *uses - MOST_PLANS as u64 / 2;
+            known.retain(|_, known| known.last_use > middle);
+        }
+        known.insert(key.clone(), Known { plan: plan.clone(), waiting_for, last_use: *uses });
+        Ok(plan)
+    })
+}
+
+/// Plans a tape, fused if its kernels are there, otherwise as its parts; gives the kernels that are waited for.
+fn make(tape: &Tape, tier: Tier) -> Result<(Rc<Plan>, Vec<Arc<PendingCompiled>>)> {
+    let on_gpu = tape.calls.iter().any(|call| call.stream.device.kind == DeviceKind::Gpu);
+    let target: Option<&'static Target> = if on_gpu { Some(the_gpu()?.target()) } else { None };
+    let ways = fuse::ways(tape, target);
+    let mut waiting_for = Vec::new();
+    if tier != Tier::Never {
+        let units = fuse::fuse(tape, &ways, true);
+        let later = (tier == Tier::WhenReady).then_some(&mut waiting_for);
+        let fused = plan::plan(tape, &ways, &units, target, later)?;
+        if waiting_for.is_empty() {
+            return Ok((Rc::new(fused), waiting_for));
+        }
+    }
+    let units = fuse::fuse(tape, &ways, false);
+    Ok((Rc::new(plan::plan(tape, &ways, &units, target, None)?), waiting_for))
+}
+
+/// What distinguishes a tape from others: its leaves' layouts, its calls, and who looks at what afterwards.
+fn write_key(tape: &Tape, tier: Tier, key: &mut Key) {
+    key.word((switches::generation() << 8) | tier as u64);
+    for value in &tape.values {
+        let Some(data) = &value.leaf else {
+            key.word(value.held as u64);
+            continue;
+        };
+        let layout = &data.layout;
+        let in_memory = matches!(data.source, Source::Memory(_));
+        let align = if in_memory { leaf_align(layout.offset, value.spec.dtype) } else { 0 };
+        let packed = (1 << 63) | (value.held as u64) << 62 | (align as u64) << 32 | (value.spec.dtype as u64) << 16;
+        key.word(packed | layout.shape.len() as u64);
+        layout.shape.iter().for_each(|&n| key.word(n as u64));
+        layout.strides.iter().for_each(|&stride| key.int(stride));
+        key.word(value.donatable_bytes().map_or(0, |bytes| bytes as u64 + 1));
+    }
+    for call in &tape.calls {
+        key.name(call.op.name());
+        call.op.key(key);
+        key.word((call.stream.index as u64) << 32 | (call.inputs.len() as u64) << 16 | call.outputs.len() as u64);
+        call.inputs.iter().chain(&call.outputs).for_each(|&value| key.word(value as u64));
+    }
+}
