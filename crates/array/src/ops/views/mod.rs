@@ -1,0 +1,49 @@
+//! Views: other looks at an array's memory. None copies, except where a reshape's strides do not allow a view.
+
+mod refold;
+mod transpose;
+
+use crate::array::{Array, Data, call_one};
+use crate::dtype::Dtype;
+use crate::error::Result;
+use crate::op::{Op, View};
+use crate::ops::catalogue::{Case, Entry, Sample};
+
+pub use refold::{atleast_1d, atleast_2d, atleast_3d, expand_dims, flatten, reshape, squeeze, unflatten};
+pub use transpose::{moveaxis, swapaxes, transpose};
+
+/// Calls a view. Of what is known already, so is the view of it: no call is made.
+pub(crate) fn look(op: impl Op + View, x: &Array) -> Result<Array> {
+    // float64 goes the long way, where a GPU stream refuses it.
+    if let Some(data) = x.data().filter(|_| !x.is_tracer() && x.dtype() != Dtype::F64) {
+        let spec = op.infer(&[x.spec()])?.remove(0);
+        if let Some(layout) = op.view(&data.layout, &spec) {
+            return Ok(Array::evaluated(spec, Data { source: data.source, layout }));
+        }
+    }
+    call_one(op, [x.clone()])
+}
+
+/// A case of an op of one array, for the catalogue.
+pub(super) fn case_of(
+    name: &str,
+    shape: &[i32],
+    call: impl Fn(&Array) -> Result<Array> + Send + Sync + 'static,
+) -> Case {
+    Case {
+        name: name.into(),
+        inputs: vec![Sample::new(shape)],
+        dtypes: &Dtype::ALL,
+        call: Box::new(move |x| Ok(vec![call(&x[0])?])),
+        differentiable: true,
+    }
+}
+
+pub(super) fn entries() -> Vec<Entry> {
+    let mut all = refold::entries();
+    all.extend(transpose::entries());
+    all
+}
+
+#[cfg(test)]
+mod tests;

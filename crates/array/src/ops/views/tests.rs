@@ -1,0 +1,90 @@
+//! Views on both devices, of arrays that are known and of arrays that are not yet.
+
+use super::*;
+use crate::ops::binary::add;
+use crate::{Device, default_stream, with_stream};
+
+/// Runs a test on each device that is there.
+pub(crate) fn on_each_device(test: impl Fn()) {
+    for device in [Device::CPU, Device::GPU].into_iter().filter(|d| d.is_available()) {
+        with_stream(default_stream(device).expect("the device is there"), &test);
+    }
+}
+
+fn count(shape: &[i32]) -> Array {
+    let n: i32 = shape.iter().product();
+    Array::from_slice(&(0..n).collect::<Vec<i32>>(), shape).expect("as many as the shape has")
+}
+
+/// An array that is not evaluated, with the values of one that is.
+fn lazy(x: &Array) -> Array {
+    add(x, 0).expect("they add")
+}
+
+#[test]
+fn a_transposed_array_reshapes_by_a_copy() {
+    on_each_device(|| {
+        for x in [count(&[2, 3]), lazy(&count(&[2, 3]))] {
+            let y = reshape(&transpose(&x, None).expect("two axes"), &[-1]).expect("six elements");
+            assert_eq!(y.to_vec::<i32>().expect("ints"), [0, 3, 1, 4, 2, 5]);
+        }
+    });
+}
+
+#[test]
+fn a_view_of_a_view_is_read_in_order() {
+    on_each_device(|| {
+        for x in [count(&[2, 3, 2]), lazy(&count(&[2, 3, 2]))] {
+            let y = swapaxes(&moveaxis(&x, 0, -1).expect("three axes"), 0, 1).expect("three axes");
+            assert_eq!(y.shape(), [2, 3, 2]);
+            // numpy: np.arange(12).reshape(2, 3, 2), moveaxis(0, -1), swapaxes(0, 1), ravel
+            assert_eq!(y.to_vec::<i32>().expect("ints"), [0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11]);
+            let z = add(&y, 1).expect("they add");
+            assert_eq!(z.to_vec::<i32>().expect("ints"), [1, 7, 3, 9, 5, 11, 2, 8, 4, 10, 6, 12]);
+        }
+    });
+}
+
+#[test]
+fn a_reshape_that_strides_allow_takes_no_memory() {
+    let x = transpose(&count(&[4, 6]), None).expect("two axes");
+    let y = reshape(&x, &[2, 3, 1, 4]).expect("24 elements");
+    assert_eq!(y.data().expect("of what is known").layout.strides.as_slice(), [3, 1, 24, 6]);
+    assert!(reshape(&x, &[24]).expect("24 elements").data().is_none());
+}
+
+#[test]
+fn shapes_are_inferred_as_mlx_does() {
+    let empty = count(&[0, 3]);
+    assert_eq!(reshape(&empty, &[3, -1]).expect("empty").shape(), [3, 0]);
+    assert_eq!(flatten(&count(&[2, 3, 4]), 1, 9).expect("clipped").shape(), [2, 12]);
+    assert_eq!(flatten(&count(&[2, 3, 4]), -9, 1).expect("clipped").shape(), [6, 4]);
+    assert_eq!(atleast_3d(&count(&[3])).expect("a vector").shape(), [1, 3, 1]);
+    assert_eq!(expand_dims(&count(&[2, 3]), &[0, -1]).expect("two new").shape(), [1, 2, 3, 1]);
+    assert_eq!(squeeze(&count(&[1, 2, 1]), None).expect("one left").shape(), [2]);
+}
+
+#[test]
+fn errors_are_of_the_kind_that_mlx_raises() {
+    use crate::Error::{Index, Value};
+    let x = &count(&[2, 3, 4]);
+    assert!(matches!(reshape(x, &[-1, 5]), Err(Value(_))));
+    assert!(matches!(reshape(x, &[-1, -1]), Err(Value(_))));
+    assert!(matches!(reshape(x, &[-2, -12]), Err(Value(_))));
+    assert!(matches!(reshape(x, &[i32::MAX, i32::MAX, i32::MAX]), Err(Value(_))));
+    assert!(matches!(reshape(&count(&[0]), &[-1, 0]), Err(Value(_))));
+    assert!(matches!(flatten(x, 1, 0), Err(Value(_))));
+    assert!(matches!(unflatten(x, 1, &[2, 2]), Err(Value(_))));
+    assert!(matches!(unflatten(x, 5, &[2, 2]), Err(Index(_))));
+    assert!(matches!(transpose(x, Some(&[0, 1])), Err(Value(_))));
+    assert!(matches!(transpose(x, Some(&[0, 1, 1])), Err(Value(_))));
+    assert!(matches!(transpose(x, Some(&[0, 1, 3])), Err(Index(_))));
+    assert!(matches!(moveaxis(x, 3, 0), Err(Index(_))));
+    assert!(matches!(swapaxes(x, 0, -4), Err(Index(_))));
+    assert!(matches!(expand_dims(x, &[0, 0]), Err(Value(_))));
+    assert!(matches!(expand_dims(x, &[4]), Err(Index(_))));
+    assert!(matches!(squeeze(x, Some(&[0])), Err(Value(_))));
+    assert!(matches!(squeeze(x, Some(&[4])), Err(Index(_))));
+    let text = reshape(x, &[7]).expect_err("24 are not 7").to_string();
+    assert_eq!(text, "[reshape] the shape must have 24 elements but is (7,).");
+}
