@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use crate::device::DeviceKind;
-use crate::eval::order::{Tape, TapeCall};
+use crate::eval::order::{Tape, TapeCall, ValueId};
 use crate::op::{Lowering, Place};
 use crate::shape::Spec;
 use pumice_kernel::Target;
@@ -102,7 +102,7 @@ impl Users {
 fn grow(tape: &Tape, ways: &[Way], users: &Users, grouped: &mut [bool], root: usize, most: usize) -> Vec<usize> {
     let space = &tape.values[tape.calls[root].outputs[0] as usize].spec.shape;
     let mut members = vec![root];
-    let mut outside = tape.calls[root].inputs.len();
+    let mut outside: SmallVec<[ValueId; MOST_INPUTS]> = tape.calls[root].inputs.iter().copied().collect();
     grouped[root] = true;
     let mut next = 0;
     while next < members.len() {
@@ -114,10 +114,8 @@ fn grow(tape: &Tape, ways: &[Way], users: &Users, grouped: &mut [bool], root: us
                 && call.stream == tape.calls[root].stream
                 && tape.values[value as usize].spec.shape == *space
                 && members.len() < most
-                && outside + call.inputs.len() <= MOST_INPUTS + 1
                 && users.users[value as usize].iter().all(|user| members.contains(user));
-            if joins {
-                outside = outside + call.inputs.len() - 1;
+            if joins && take_inputs(&mut outside, value, &call.inputs) {
                 grouped[maker] = true;
                 members.push(maker);
             }
@@ -126,4 +124,19 @@ fn grow(tape: &Tape, ways: &[Way], users: &Users, grouped: &mut [bool], root: us
     }
     members.sort_unstable();
     members
+}
+
+/// Replaces a value by what it is made from, unless there would be too many.
+fn take_inputs(outside: &mut SmallVec<[ValueId; MOST_INPUTS]>, value: ValueId, inputs: &[ValueId]) -> bool {
+    let mut after: SmallVec<[ValueId; MOST_INPUTS]> = outside.iter().copied().filter(|&v| v != value).collect();
+    for &input in inputs {
+        if !after.contains(&input) {
+            after.push(input);
+        }
+    }
+    let fits = after.len() <= MOST_INPUTS;
+    if fits {
+        *outside = after;
+    }
+    fits
 }
