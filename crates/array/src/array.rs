@@ -11,9 +11,11 @@ use smallvec::{SmallVec, smallvec};
 use crate::device::{DeviceKind, Stream, current_stream, the_gpu};
 use crate::dtype::{Dtype, Element};
 use crate::error::{Error, Result};
-use crate::op::{Lowering, Op, Place};
+use crate::op::{Lowering, Op, Place, Specs};
+use crate::ops;
 use crate::shape::{self, Layout, Shape, Spec};
 use crate::storage::{Source, Storage};
+use crate::transforms::tracing;
 
 /// A multi-dimensional array, computed when somebody looks. Cheap to clone; clones are the same array.
 #[derive(Clone)]
@@ -23,7 +25,7 @@ pub struct Array {
 
 pub(crate) struct Node {
     pub spec: Spec,
-    /// Whether a transform follows what happens to it: its graph is kept when it is evaluated.
+    /// Whether a transform follows what happens to it: its graph is kept when it is evaluated while the transform traces.
     pub tracer: bool,
     state: Mutex<State>,
 }
@@ -78,19 +80,40 @@ pub(crate) fn call_shared(
     refuse_doubles(op.name(), specs.iter().copied().chain(&results), stream)?;
     let by_meaning = is_by_meaning(&*op, &specs, &results, stream)?;
     drop(specs);
-    let tracer = inputs.iter().any(|a| a.node.tracer);
-    let call = Arc::new(Call { op, inputs, stream, by_meaning, outputs: OnceLock::new() });
-    let nodes: SmallVec<[Array; 1]> = results
-        .into_iter()
-        .enumerate()
-        .map(|(position, spec)| {
-            let state = State { call: Some(Link { call: call.clone(), position }), data: None };
-            Array { node: Arc::new(Node { spec, tracer, state: Mutex::new(state) }) }
-        })
-        .collect();
-    let weak = nodes.iter().map(|a| Arc::downgrade(&a.node)).collect();
-    assert!(call.outputs.set(weak).is_ok(), "a call's outputs are made once");
-    Ok(nodes)
+    Ok(Accepted { op, stream, by_meaning, results }.call(inputs))
+}
+
+/// What a call is but for its inputs, whose shapes and types its op has accepted.
+#[derive(Clone)]
+pub(crate) struct Accepted {
+    pub op: Arc<dyn Op>,
+    pub stream: Stream,
+    pub by_meaning: bool,
+    pub results: Specs,
+}
+
+impl Accepted {
+    /// The call of inputs of these shapes and types.
+    pub fn call(self, inputs: SmallVec<[Array; 2]>) -> SmallVec<[Array; 1]> {
+        let tracer = inputs.iter().any(Array::is_tracer);
+        self.call_traced(inputs, tracer)
+    }
+
+    fn call_traced(self, inputs: SmallVec<[Array; 2]>, tracer: bool) -> SmallVec<[Array; 1]> {
+        let Accepted { op, stream, by_meaning, results } = self;
+        let call = Arc::new(Call { op, inputs, stream, by_meaning, outputs: OnceLock::new() });
+        let nodes: SmallVec<[Array; 1]> = results
+            .into_iter()
+            .enumerate()
+            .map(|(position, spec)| {
+                let state = State { call: Some(Link { call: call.clone(), position }), data: None };
+                Array { node: Arc::new(Node { spec, tracer, state: Mutex::new(state) }) }
+            })
+            .collect();
+        let weak = nodes.iter().map(|a| Arc::downgrade(&a.node)).collect();
+        assert!(call.outputs.set(weak).is_ok(), "a call's outputs are made once");
+        nodes
+    }
 }
 
 fn is_by_meaning(op: &dyn Op, inputs: &[&Spec], outputs: &[Spec], stream: Stream) -> Result<bool> {
@@ -165,11 +188,20 @@ impl Array {
         Array { node: Arc::new(Node { spec, tracer: false, state: Mutex::new(state) }) }
     }
 
-    /// The same values as an array of its own that transforms follow.
-    pub(crate) fn to_tracer(&self) -> Array {
-        let state = self.node.lock();
-        let state = State { call: state.call.clone(), data: state.data.clone() };
-        Array { node: Arc::new(Node { spec: self.node.spec.clone(), tracer: true, state: Mutex::new(state) }) }
+    /// The same values as an array of its own that transforms follow. Transforms around this one see that it is the same.
+    pub(crate) fn to_tracer(&self) -> Result<Array> {
+        let data = self.data();
+        if data.is_some() && !self.is_tracer() {
+            let state = State { call: None, data };
+            return Ok(Array {
+                node: Arc::new(Node { spec: self.spec().clone(), tracer: true, state: Mutex::new(state) }),
+            });
+        }
+        let (op, stream, results) = (ops::alias::shared(), current_stream()?, smallvec![self.spec().clone()]);
+        let alias = Accepted { op, stream, by_meaning: true, results };
+        let tracer = alias.call_traced(smallvec![self.clone()], true).swap_remove(0);
+        tracer.node.lock().data = data;
+        Ok(tracer)
     }
 
     /// An array that has no values and never will: what a function is traced with.
@@ -230,7 +262,13 @@ impl Array {
         self.node.lock().call.clone()
     }
 
+    /// Whether a transform that is tracing follows it.
     pub(crate) fn is_tracer(&self) -> bool {
+        self.node.tracer && tracing::active()
+    }
+
+    /// Whether a transform followed it when it was made, traced to the end or not.
+    pub(crate) fn was_traced(&self) -> bool {
         self.node.tracer
     }
 
@@ -238,7 +276,7 @@ impl Array {
     pub(crate) fn set_data(&self, data: Data) {
         let mut state = self.node.lock();
         state.data = Some(data);
-        let call = if self.node.tracer { None } else { state.call.take() };
+        let call = if self.is_tracer() { None } else { state.call.take() };
         drop(state);
         drop(call);
     }

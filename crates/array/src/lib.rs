@@ -37,3 +37,4 @@ pub use dtype::{Complex64, Dtype, Element};
 pub use error::{Error, Result};
 pub use eval::{async_eval, eval};
 pub use shape::{Layout, Shape, Spec, Strides};
+pub use transforms::{CustomFunction, checkpoint, compile, grad, jvp, value_and_grad, vjp, vmap};

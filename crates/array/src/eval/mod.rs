@@ -16,7 +16,7 @@ mod stats;
 pub(crate) mod switches;
 
 use crate::array::Array;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gpu::Event;
 
 pub use plans::{Tier, set_tier};
@@ -33,6 +33,9 @@ pub fn eval(arrays: &[Array]) -> Result<()> {
 
 /// Starts to compute arrays. Whoever looks at one later waits for it.
 pub fn async_eval(arrays: &[Array]) -> Result<()> {
+    if arrays.iter().any(Array::is_tracer) {
+        return Err(Error::Value("[async_eval] arrays must not be followed by a transform but one is.".into()));
+    }
     start(arrays).map(drop)
 }
 

@@ -1,5 +1,6 @@
 //! The ops, a file each or a row of a family's table.
 
+pub(crate) mod alias;
 pub mod arg_reduce;
 pub mod astype;
 pub mod binary;
@@ -7,6 +8,7 @@ pub mod broadcast_to;
 pub mod catalogue;
 pub(crate) mod copy;
 pub mod create;
+pub mod depends;
 pub mod full;
 pub mod gather;
 pub mod joins;
