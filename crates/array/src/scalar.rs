@@ -91,7 +91,7 @@ impl Operand for Array {
     }
 }
 
-impl<T: Operand> Operand for &T {
+impl<T: Operand + ?Sized> Operand for &T {
     fn operand(&self) -> Weak<'_> {
         (*self).operand()
     }

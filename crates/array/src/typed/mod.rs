@@ -4,6 +4,9 @@
 //! a bf16 sum is rounded to bf16 whether it is stored or used at once.
 
 mod arithmetic;
+mod compare;
+mod functions;
+mod integer;
 
 use pumice_kernel::math::complex::Complex;
 use pumice_kernel::{Builder, Scalar, Type, Val};

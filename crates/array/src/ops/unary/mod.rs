@@ -3,17 +3,27 @@
 //! A row says what the op does to a scalar, which is all that the kernels, the fused kernels and the CPU need, and what its
 //! derivative is, from which vjp and jvp follow.
 
+mod composed;
+mod double;
+mod stop_gradient;
+mod table;
+
 use smallvec::smallvec;
 
 use crate::array::{Array, call_one};
+use crate::device::DeviceKind;
 use crate::dtype::Dtype;
-use crate::error::Result;
-use crate::op::{At, Element, Key, Lowering, Map, Op, Place, Specs, expect_inputs};
+use crate::error::{Error, Result};
+use crate::op::{At, Element, Host, Key, Lowering, Map, Op, Place, Specs, expect_inputs};
 use crate::ops::astype::astype;
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::ops::full::zeros_like;
 use crate::shape::Spec;
 use crate::typed::Typed;
+
+pub use composed::{NanToNum, degrees, nan_to_num, radians, round_to};
+pub use stop_gradient::stop_gradient;
+pub use table::*;
 
 /// The derivative times what it is asked for: `(x, result, g) → g · ∂result/∂x`.
 type Derivative = fn(&Array, &Array, &Array) -> Result<Array>;
@@ -24,60 +34,56 @@ pub struct Row {
     pub name: &'static str,
     /// One line that says what it gives.
     pub doc: &'static str,
+    /// The types it takes; others are the user's error.
+    pub dtypes: &'static [Dtype],
+    /// Whether an array of a type is its own result.
+    pub keeps: fn(Dtype) -> bool,
     /// The type it computes in, from the type of its operand.
     pub computes: fn(Dtype) -> Dtype,
     /// The type of its results, from the type it computes in.
     pub gives: fn(Dtype) -> Dtype,
     /// What it does to a scalar of the type it computes in.
     pub scalar: for<'k> fn(Typed<'k>) -> Typed<'k>,
+    /// What it does to a double, where the kernel language has no word for that.
+    pub double: Option<fn(f64) -> f64>,
     /// The derivative; none where the result does not change with the operand.
     pub derivative: Option<Derivative>,
-    /// The types the check gives it.
-    pub dtypes: &'static [Dtype],
+    /// The cotangent of the operand, where it is not the derivative's conjugate times the result's.
+    pub backward: Option<Derivative>,
     /// Where the check's samples lie.
     pub range: (f64, f64),
-}
-
-/// Makes a public function and a row of the table of each op.
-macro_rules! unary {
-    ($(#[doc = $doc:literal] $name:ident => $row:expr;)*) => {
-        $(
-            #[doc = $doc]
-            pub fn $name(x: &Array) -> Result<Array> {
-                apply(&TABLE[Index::$name as usize], x)
-            }
-        )*
-
-        /// Where each op stands in the table.
-        #[allow(non_camel_case_types)]
-        enum Index {
-            $($name),*
-        }
-
-        /// Every op of the family.
-        pub static TABLE: &[Row] = &[$(Row { name: stringify!($name), doc: $doc.trim_ascii(), ..$row }),*];
-    };
-}
-
-unary! {
-    /// The number with the other sign.
-    negative => Row { scalar: |x| -x, derivative: Some(|_, _, g| negative(g)), ..NUMBERS };
 }
 
 /// What most rows have in common: the type stays as it is.
 const NUMBERS: Row = Row {
     name: "",
     doc: "",
+    dtypes: &Dtype::ALL,
+    keeps: |_| false,
     computes: |dtype| dtype,
     gives: |dtype| dtype,
     scalar: |x| x,
+    double: None,
     derivative: None,
-    dtypes: &Dtype::ALL,
+    backward: None,
     range: (-2.0, 2.0),
 };
 
-fn apply(row: &'static Row, x: &Array) -> Result<Array> {
-    call_one(Unary(row), [astype(x, (row.computes)(x.dtype()))?])
+/// Every type but complex64.
+const REAL: &[Dtype] = Dtype::ALL.split_at(13).0;
+
+impl Row {
+    /// Calls the op.
+    pub fn call(&'static self, x: &Array) -> Result<Array> {
+        let (name, dtype) = (self.name, x.dtype());
+        if !self.dtypes.contains(&dtype) {
+            return Err(Error::Value(format!("[{name}] x must have a type it is defined for but has {dtype}.")));
+        }
+        if (self.keeps)(dtype) {
+            return Ok(x.clone());
+        }
+        call_one(Unary(self), [astype(x, (self.computes)(dtype))?])
+    }
 }
 
 #[derive(Debug)]
@@ -96,8 +102,13 @@ impl Op for Unary {
     }
 
     fn vjp(&self, at: &At<'_>, cotangents: &[Array]) -> Result<Vec<Option<Array>>> {
-        let derivative = self.0.derivative.map(|derivative| derivative(&at.inputs[0], &at.outputs[0], &cotangents[0]));
-        Ok(vec![derivative.transpose()?])
+        let (x, y) = (&at.inputs[0], &at.outputs[0]);
+        let cotangent = match (self.0.backward, self.0.derivative) {
+            (Some(backward), _) => Some(backward(x, y, &cotangents[0])?),
+            (None, Some(derivative)) => Some(transposed(&cotangents[0], |g| derivative(x, y, g))?),
+            _ => None,
+        };
+        Ok(vec![cotangent])
     }
 
     fn jvp(&self, at: &At<'_>, tangents: &[Option<Array>]) -> Result<Vec<Array>> {
@@ -111,8 +122,17 @@ impl Op for Unary {
         Ok(vec![(call_one(Unary(self.0), [inputs[0].clone()])?, axes[0])])
     }
 
-    fn lower(&self, _: &Place<'_>) -> Lowering<'_> {
-        Lowering::Map(self)
+    fn lower(&self, place: &Place<'_>) -> Lowering<'_> {
+        let doubles = place.inputs[0].dtype == Dtype::F64 && place.device == DeviceKind::Cpu;
+        if doubles && self.0.double.is_some() { Lowering::Host(self as &dyn Host) } else { Lowering::Map(self) }
+    }
+}
+
+/// The transpose of `g ↦ g · d`, applied: `g · conj(d)`.
+pub(super) fn transposed(g: &Array, linear: impl FnOnce(&Array) -> Result<Array>) -> Result<Array> {
+    match g.dtype() {
+        Dtype::C64 => conjugate(&linear(&conjugate(g)?)?),
+        _ => linear(g),
     }
 }
 
@@ -129,7 +149,8 @@ impl std::fmt::Debug for Row {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    TABLE.iter().map(|row| Entry { name: row.name, doc: row.doc, cases: cases(row) }).collect()
+    let rows = TABLE.iter().map(|row| Entry { name: row.name, doc: row.doc, cases: cases(row) });
+    rows.chain(composed::entries()).chain(stop_gradient::entries()).collect()
 }
 
 fn cases(row: &'static Row) -> Vec<Case> {
@@ -137,7 +158,7 @@ fn cases(row: &'static Row) -> Vec<Case> {
         name: name.into(),
         inputs: vec![Sample::within(shape, row.range.0, row.range.1)],
         dtypes: row.dtypes,
-        call: Box::new(move |x| Ok(vec![apply(row, &x[0])?])),
+        call: Box::new(move |x| Ok(vec![row.call(&x[0])?])),
         differentiable: row.derivative.is_some(),
     };
     vec![case("matrix", &[3, 5]), case("scalar", &[]), case("empty", &[0, 2])]

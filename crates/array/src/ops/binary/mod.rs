@@ -4,20 +4,28 @@
 //! what its two derivatives are, from which vjp and jvp follow. Operands are promoted to one type and broadcast to one shape
 //! before the op sees them.
 
+mod composed;
+mod double;
+mod table;
+
 use smallvec::smallvec;
 
 use crate::array::{Array, call_one};
+use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
-use crate::op::{At, Element, Key, Lowering, Map, Op, Place, Specs, expect_inputs};
+use crate::op::{At, Element, Host, Key, Lowering, Map, Op, Place, Specs, expect_inputs};
 use crate::ops::astype::astype;
 use crate::ops::broadcast_to::broadcast_together;
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::ops::full::zeros_like;
-use crate::ops::unary;
+use crate::ops::unary::transposed;
 use crate::scalar::{Operand, pair};
 use crate::shape::{Spec, display};
 use crate::typed::Typed;
+
+pub use composed::{Close, divmod, isclose};
+pub use table::*;
 
 /// A derivative with respect to one operand, times what it is asked for: `(a, b, result, g) → g · ∂result/∂operand`.
 type Partial = fn(&Array, &Array, &Array, &Array) -> Result<Array>;
@@ -28,67 +36,52 @@ pub struct Row {
     pub name: &'static str,
     /// One line that says what it gives.
     pub doc: &'static str,
+    /// The types that the operands may be promoted to; others are the user's error.
+    pub dtypes: &'static [Dtype],
+    /// The kind of that error.
+    pub refuses: fn(String) -> Error,
     /// The type it computes in, from the promoted type of its operands.
     pub computes: fn(Dtype) -> Dtype,
     /// The type of its results, from the type it computes in.
     pub gives: fn(Dtype) -> Dtype,
     /// What it does to two scalars of the type it computes in.
     pub scalar: for<'k> fn(Typed<'k>, Typed<'k>) -> Typed<'k>,
+    /// What it does to two doubles, where the kernel language has no word for that.
+    pub double: Option<fn(f64, f64) -> f64>,
     /// Derivatives; none where the result does not change with the operand.
     pub partials: [Option<Partial>; 2],
-    /// The types the check gives it.
-    pub dtypes: &'static [Dtype],
     /// Where the check's samples of the two operands lie.
     pub ranges: [(f64, f64); 2],
-}
-
-/// Makes a public function and a row of the table of each op.
-macro_rules! binary {
-    ($(#[doc = $doc:literal] $name:ident => $row:expr;)*) => {
-        $(
-            #[doc = $doc]
-            pub fn $name(a: impl Operand, b: impl Operand) -> Result<Array> {
-                apply(&TABLE[Index::$name as usize], &a, &b)
-            }
-        )*
-
-        /// Where each op stands in the table.
-        #[allow(non_camel_case_types)]
-        enum Index {
-            $($name),*
-        }
-
-        /// Every op of the family.
-        pub static TABLE: &[Row] = &[$(Row { name: stringify!($name), doc: $doc.trim_ascii(), ..$row }),*];
-    };
-}
-
-binary! {
-    /// The sum, element by element.
-    add => Row { scalar: |a, b| a + b, partials: [Some(|_, _, _, g| Ok(g.clone())), Some(|_, _, _, g| Ok(g.clone()))], ..NUMBERS };
-    /// The difference, element by element.
-    subtract => Row { scalar: |a, b| a - b, partials: [Some(|_, _, _, g| Ok(g.clone())), Some(|_, _, _, g| unary::negative(g))], ..NUMBERS };
-    /// The product, element by element.
-    multiply => Row { scalar: |a, b| a * b, partials: [Some(|_, b, _, g| multiply(g, b)), Some(|a, _, _, g| multiply(g, a))], ..NUMBERS };
 }
 
 /// What most rows have in common: the type stays as it is.
 const NUMBERS: Row = Row {
     name: "",
     doc: "",
+    dtypes: &Dtype::ALL,
+    refuses: Error::Value,
     computes: |dtype| dtype,
     gives: |dtype| dtype,
     scalar: |a, _| a,
+    double: None,
     partials: [None, None],
-    dtypes: &Dtype::ALL,
     ranges: [(-2.0, 2.0), (-2.0, 2.0)],
 };
 
-fn apply(row: &'static Row, a: &dyn Operand, b: &dyn Operand) -> Result<Array> {
-    let (a, b) = pair(row.name, a, b)?;
-    let dtype = (row.computes)(a.dtype().promote(b.dtype()));
-    let both = broadcast_together(row.name, &[astype(&a, dtype)?, astype(&b, dtype)?])?;
-    call_one(Binary(row), both)
+impl Row {
+    /// Calls the op.
+    pub fn call(&'static self, a: &dyn Operand, b: &dyn Operand) -> Result<Array> {
+        let (a, b) = pair(self.name, a, b)?;
+        let promoted = a.dtype().promote(b.dtype());
+        if !self.dtypes.contains(&promoted) {
+            let (name, a, b) = (self.name, a.dtype(), b.dtype());
+            let text = format!("[{name}] a and b must have types it is defined for but have {a} and {b}.");
+            return Err((self.refuses)(text));
+        }
+        let dtype = (self.computes)(promoted);
+        let both = broadcast_together(self.name, &[astype(&a, dtype)?, astype(&b, dtype)?])?;
+        call_one(Binary(self), both)
+    }
 }
 
 #[derive(Debug)]
@@ -112,12 +105,9 @@ impl Op for Binary {
 
     fn vjp(&self, at: &At<'_>, cotangents: &[Array]) -> Result<Vec<Option<Array>>> {
         let partial = |i: usize| -> Result<Option<Array>> {
-            match (at.wanted[i], self.0.partials[i]) {
-                (true, Some(partial)) => {
-                    Ok(Some(partial(&at.inputs[0], &at.inputs[1], &at.outputs[0], &cotangents[0])?))
-                }
-                _ => Ok(None),
-            }
+            let (true, Some(partial)) = (at.wanted[i], self.0.partials[i]) else { return Ok(None) };
+            let linear = |g: &Array| partial(&at.inputs[0], &at.inputs[1], &at.outputs[0], g);
+            Ok(Some(transposed(&cotangents[0], linear)?))
         };
         Ok(vec![partial(0)?, partial(1)?])
     }
@@ -140,8 +130,9 @@ impl Op for Binary {
         Ok(vec![(call_one(Binary(self.0), inputs)?, axis)])
     }
 
-    fn lower(&self, _: &Place<'_>) -> Lowering<'_> {
-        Lowering::Map(self)
+    fn lower(&self, place: &Place<'_>) -> Lowering<'_> {
+        let doubles = place.inputs[0].dtype == Dtype::F64 && place.device == DeviceKind::Cpu;
+        if doubles && self.0.double.is_some() { Lowering::Host(self as &dyn Host) } else { Lowering::Map(self) }
     }
 }
 
@@ -158,7 +149,8 @@ impl std::fmt::Debug for Row {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    TABLE.iter().map(|row| Entry { name: row.name, doc: row.doc, cases: cases(row) }).collect()
+    let rows = TABLE.iter().map(|row| Entry { name: row.name, doc: row.doc, cases: cases(row) });
+    rows.chain(composed::entries()).collect()
 }
 
 fn cases(row: &'static Row) -> Vec<Case> {
@@ -169,13 +161,60 @@ fn cases(row: &'static Row) -> Vec<Case> {
             Sample::within(b, row.ranges[1].0, row.ranges[1].1),
         ],
         dtypes: row.dtypes,
-        call: Box::new(move |x| Ok(vec![apply(row, &x[0], &x[1])?])),
+        call: Box::new(move |x| Ok(vec![row.call(&x[0], &x[1])?])),
         differentiable: row.partials.iter().any(Option::is_some),
     };
     vec![
         case("same shape", &[3, 5], &[3, 5]),
         case("rows", &[3, 5], &[5]),
         case("outer", &[4, 1], &[1, 6]),
+        case("scalars", &[], &[]),
         case("empty", &[0, 2], &[2]),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{Device, default_stream, with_stream};
+
+    /// Runs on both devices and gives what the ints become.
+    fn on_both(call: impl Fn() -> Result<Array>) -> Vec<Vec<i32>> {
+        let run = |device| {
+            let stream = default_stream(device).expect("it is available");
+            with_stream(stream, || call().and_then(|y| astype(&y, Dtype::I32)).and_then(|y| y.to_vec()))
+                .expect("it runs")
+        };
+        [Device::CPU, Device::GPU].into_iter().filter(|d| d.is_available()).map(run).collect()
+    }
+
+    fn ints(values: &[i8]) -> Array {
+        Array::from_slice(values, &[values.len() as i32]).expect("as many")
+    }
+
+    /// Expected values from the wheel.
+    #[test]
+    fn integers_divide_down_and_wrap() {
+        let (a, b) = (ints(&[7, -7, 7, -7, 0, -128, 127, 5]), ints(&[3, 3, -3, -3, 5, -1, 2, -5]));
+        let expected: [(fn(&Array, &Array) -> Result<Array>, [i32; 8]); 5] = [
+            (|a, b| floor_divide(a, b), [2, -3, -3, 2, 0, -128, 63, -1]),
+            (|a, b| remainder(a, b), [1, 2, -2, -1, 0, 0, 1, 0]),
+            (|a, b| power(a, b), [87, -87, 0, 0, 0, 0, 1, 0]),
+            (|a, b| left_shift(a, b), [56, -56, 0, 0, 0, 0, -4, 0]),
+            (|a, b| right_shift(a, b), [0, -1, 0, -1, 0, -1, 31, 0]),
+        ];
+        for (op, expected) in expected {
+            for found in on_both(|| op(&a, &b)) {
+                assert_eq!(found, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn types_must_be_ones_the_op_is_defined_for() {
+        let x = Array::scalar(1f32);
+        let error = bitwise_and(&x, 1).expect_err("floats have no bits to speak of");
+        let text = "[bitwise_and] a and b must have types it is defined for but have float32 and float32.";
+        assert!(matches!(&error, Error::Runtime(found) if found == text), "{error}");
+    }
 }

@@ -1,0 +1,67 @@
+//! Element-wise functions of two arrays that are a few others.
+
+use super::{add, equal, floor_divide, less_equal, logical_and, logical_or, multiply, remainder, subtract};
+use crate::array::Array;
+use crate::dtype::Dtype;
+use crate::error::{Error, Result};
+use crate::ops::catalogue::{Case, Entry, Sample};
+use crate::ops::unary::{abs, isinf, isnan, logical_not, stop_gradient};
+use crate::scalar::{Operand, pair};
+
+/// The quotient rounded down, and what it leaves. Both are constants to derivatives.
+pub fn divmod(a: impl Operand, b: impl Operand) -> Result<(Array, Array)> {
+    let (a, b) = pair("divmod", &a, &b)?;
+    if a.dtype().promote(b.dtype()) == Dtype::C64 {
+        let (a, b) = (a.dtype(), b.dtype());
+        return Err(Error::Value(format!("[divmod] a and b must be real but have types {a} and {b}.")));
+    }
+    Ok((floor_divide(&a, &b)?, stop_gradient(&remainder(&a, &b)?)?))
+}
+
+/// How close numbers must be to count as equal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Close {
+    /// The distance, as a part of the second number.
+    pub rtol: f64,
+    /// The distance that is added to it.
+    pub atol: f64,
+    /// Whether NaN is close to NaN.
+    pub equal_nan: bool,
+}
+
+impl Default for Close {
+    fn default() -> Close {
+        Close { rtol: 1e-5, atol: 1e-8, equal_nan: false }
+    }
+}
+
+/// Whether the numbers are within `atol + rtol · |b|` of each other; infinities are close to themselves only.
+pub fn isclose(a: impl Operand, b: impl Operand, close: Close) -> Result<Array> {
+    let (a, b) = pair("isclose", &a, &b)?;
+    let [rtol, atol] = [close.rtol, close.atol].map(|x| Array::scalar(x as f32));
+    let near = less_equal(abs(&subtract(&a, &b)?)?, add(atol, multiply(rtol, abs(&b)?)?)?)?;
+    let infinite = logical_or(isinf(&a)?, isinf(&b)?)?;
+    let near = logical_and(near, logical_not(&infinite)?)?;
+    let near = logical_or(near, logical_and(infinite, equal(&a, &b)?)?)?;
+    match close.equal_nan {
+        true => logical_or(near, logical_and(isnan(&a)?, isnan(&b)?)?),
+        false => Ok(near),
+    }
+}
+
+pub(super) fn entries() -> Vec<Entry> {
+    let case = |call: fn(&Array, &Array) -> Result<Vec<Array>>, dtypes: &'static [Dtype]| Case {
+        name: "rows".into(),
+        inputs: vec![Sample::within(&[3, 5], -9.0, 9.0), Sample::within(&[5], 1.0, 3.0)],
+        dtypes,
+        call: Box::new(move |x| call(&x[0], &x[1])),
+        differentiable: false,
+    };
+    const REAL: &[Dtype] = Dtype::ALL.split_at(13).0;
+    let both = |a: &Array, b: &Array| divmod(a, b).map(|(quotient, rest)| vec![quotient, rest]);
+    let close = |a: &Array, b: &Array| Ok(vec![isclose(a, b, Close::default())?]);
+    vec![
+        Entry { name: "divmod", doc: "The quotient rounded down, and what it leaves.", cases: vec![case(both, REAL)] },
+        Entry { name: "isclose", doc: "Whether numbers nearly agree.", cases: vec![case(close, &Dtype::ALL)] },
+    ]
+}
