@@ -1,0 +1,102 @@
+//! The ways to combine elements on the CPU, each for every type it takes.
+
+use std::marker::PhantomData;
+
+use bytemuck::Pod;
+use half::{bf16, f16};
+
+use super::numbers::{Flag, Number, Rank, Ranked, Truth, Wide};
+use super::run;
+use crate::dtype::{Complex64, Dtype};
+use crate::error::Result;
+use crate::eval::site::HostSite;
+
+/// A way to combine.
+pub(crate) trait Fold: 'static {
+    /// An element.
+    type In: Pod + Send + Sync;
+    /// A partial result.
+    type Part: Copy + Send + Sync;
+    /// A result.
+    type Out: Pod + Send;
+    /// The partial result of no elements.
+    const NONE: Self::Part;
+    /// That of one.
+    fn lift(x: Self::In) -> Self::Part;
+    /// That of two together.
+    fn combine(a: Self::Part, b: Self::Part) -> Self::Part;
+    /// The result.
+    fn finish(part: Self::Part) -> Self::Out;
+}
+
+/// Reduces the first input of a call along axes into the first output.
+pub(crate) type HostReduce = fn(&mut HostSite<'_>, &[usize]) -> Result<()>;
+
+macro_rules! folds {
+    ($(#[doc = $doc:literal] $name:ident, $choose:ident, $bound:ident, $part:ty => $out:ty: $none:expr, $lift:expr, $combine:expr, $finish:expr;)*) => {$(
+        struct $name<T>(PhantomData<T>);
+
+        impl<T: $bound + 'static> Fold for $name<T> {
+            type In = T;
+            type Part = $part;
+            type Out = $out;
+            const NONE: $part = $none;
+            #[inline(always)]
+            fn lift(x: T) -> $part {
+                $lift(x)
+            }
+            #[inline(always)]
+            fn combine(a: $part, b: $part) -> $part {
+                $combine(a, b)
+            }
+            #[inline(always)]
+            fn finish(part: $part) -> $out {
+                $finish(part)
+            }
+        }
+
+        #[doc = $doc]
+        pub(crate) fn $choose(dtype: Dtype) -> HostReduce {
+            match dtype {
+                Dtype::Bool => run::<$name<Flag>>,
+                Dtype::U8 => run::<$name<u8>>,
+                Dtype::U16 => run::<$name<u16>>,
+                Dtype::U32 => run::<$name<u32>>,
+                Dtype::U64 => run::<$name<u64>>,
+                Dtype::I8 => run::<$name<i8>>,
+                Dtype::I16 => run::<$name<i16>>,
+                Dtype::I32 => run::<$name<i32>>,
+                Dtype::I64 => run::<$name<i64>>,
+                Dtype::F16 => run::<$name<f16>>,
+                Dtype::F32 => run::<$name<f32>>,
+                Dtype::F64 => run::<$name<f64>>,
+                Dtype::BF16 => run::<$name<bf16>>,
+                Dtype::C64 => run::<$name<Complex64>>,
+            }
+        }
+    )*};
+}
+folds! {
+    /// Sums.
+    Sum, sum, Number, T::Wide => T::Sum: T::Wide::ZERO, T::widen, Wide::add, T::narrow;
+    /// Products.
+    Prod, prod, Number, T::Wide => T::Sum: T::Wide::ONE, T::widen, Wide::mul, T::narrow;
+    /// Least elements.
+    Min, min, Ranked, T::Rank => T: T::Rank::HIGHEST, T::rank, least, T::of;
+    /// Greatest elements.
+    Max, max, Ranked, T::Rank => T: T::Rank::LOWEST, T::rank, greatest, T::of;
+    /// Whether all are true.
+    All, all, Truth, u8 => u8: 1, |x: T| x.truth() as u8, std::ops::BitAnd::bitand, std::convert::identity;
+    /// Whether one is true.
+    Any, any, Truth, u8 => u8: 0, |x: T| x.truth() as u8, std::ops::BitOr::bitor, std::convert::identity;
+}
+
+#[inline(always)]
+fn least<R: Rank>(a: R, b: R) -> R {
+    if b.below(a) { b } else { a }
+}
+
+#[inline(always)]
+fn greatest<R: Rank>(a: R, b: R) -> R {
+    if b.above(a) { b } else { a }
+}
