@@ -30,8 +30,30 @@ struct Sides {
 #[derive(Clone)]
 pub(crate) struct GpuSide {
     pub buffer: Buffer,
+    /// The streams that use them.
+    pub users: Users,
     /// When they are written; none if they are already, or if the work that writes them is not committed yet.
     pub ready: Option<Event>,
+}
+
+/// Which GPU streams use some memory: what one of them overwrites, another may still be reading.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Users {
+    #[default]
+    Nobody,
+    One(u32),
+    Many,
+}
+
+impl Users {
+    /// With one more.
+    pub fn and(self, stream: u32) -> Users {
+        match self {
+            Users::Nobody => Users::One(stream),
+            Users::One(one) if one == stream => self,
+            _ => Users::Many,
+        }
+    }
 }
 
 impl Storage {
@@ -51,7 +73,7 @@ impl Storage {
     /// Memory of the GPU.
     pub fn on_gpu(buffer: Buffer) -> Storage {
         let len = buffer.len() as usize;
-        let sides = Sides { host_valid: false, gpu: Some(GpuSide { buffer, ready: None }) };
+        let sides = Sides { host_valid: false, gpu: Some(GpuSide { buffer, users: Users::Nobody, ready: None }) };
         Storage { len, host: RwLock::default(), sides: Mutex::new(sides) }
     }
 
@@ -77,7 +99,7 @@ impl Storage {
         let buffer = gpu.allocate(self.len as u64)?;
         let host = self.host.read().unwrap_or_else(PoisonError::into_inner);
         gpu.device().upload(&buffer, 0, &bytemuck::cast_slice(&host)[..self.len])?;
-        let side = GpuSide { buffer, ready: None };
+        let side = GpuSide { buffer, users: Users::Nobody, ready: None };
         sides.gpu = Some(side.clone());
         Ok(side)
     }
@@ -117,6 +139,18 @@ impl Storage {
     pub fn invalidate_host(&self) {
         self.lock().host_valid = false;
         *self.host.write().unwrap_or_else(PoisonError::into_inner) = Vec::new();
+    }
+
+    /// Notes that a stream uses the bytes on the GPU.
+    pub fn used_by(&self, stream: u32) {
+        if let Some(side) = &mut self.lock().gpu {
+            side.users = side.users.and(stream);
+        }
+    }
+
+    /// The streams that use the bytes on the GPU.
+    pub fn users(&self) -> Users {
+        self.lock().gpu.as_ref().map(|side| side.users).unwrap_or_default()
     }
 
     /// Whether the bytes are on the GPU.

@@ -4,10 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use smallvec::SmallVec;
 
+use crate::device::{Device, Stream};
 use crate::eval::map::Reach;
-use crate::eval::order::Tape;
+use crate::eval::order::{Tape, ValueId};
 use crate::eval::plan::{Home, Plan, Work};
 use crate::eval::site::Placed;
+use crate::storage::{Source, Users};
 
 /// Bytes that donated memory may have beyond what its new owner needs; MLX's figure.
 const SLACK: usize = 16384;
@@ -16,11 +18,15 @@ const SLACK: usize = 16384;
 pub(crate) fn settle(plan: &mut Plan, tape: &Tape) {
     let last = last_uses(plan);
     let kept: HashSet<Home> = plan.results.iter().map(|(_, placed)| placed.home).collect();
+    let mut users = leaf_users(tape);
     let mut begun = vec![false; plan.slots.len()];
     let mut given: HashSet<Home> = HashSet::new();
     for i in 0..plan.steps.len() {
         let homes: SmallVec<[Home; 6]> = operands(&plan.steps[i].work).map(|placed| placed.home).collect();
         let donors = donors(&plan.steps[i].work);
+        if let (Stream { index, device: Device::GPU }, Work::Launch(_)) = (plan.steps[i].stream, &plan.steps[i].work) {
+            homes.iter().for_each(|&home| add_user(&mut users, home, index));
+        }
         for &home in &homes {
             let Home::Slot(slot) = home else { continue };
             if std::mem::replace(&mut begun[slot], true) {
@@ -29,6 +35,7 @@ pub(crate) fn settle(plan: &mut Plan, tape: &Tape) {
             let wanted = plan.slots[slot];
             let donor = donors.iter().find(|&&(to, from)| {
                 to == home
+                    && only_user(users.get(&from).copied().unwrap_or_default(), plan.steps[i].stream)
                     && last[&from] == i
                     && !kept.contains(&from)
                     && !given.contains(&from)
@@ -50,6 +57,30 @@ pub(crate) fn settle(plan: &mut Plan, tape: &Tape) {
         ends.sort_unstable();
         ends.dedup();
         plan.steps[i].ends = ends;
+    }
+}
+
+/// The streams that use what was evaluated before.
+fn leaf_users(tape: &Tape) -> HashMap<Home, Users> {
+    let leaves = tape.values.iter().enumerate().filter_map(|(i, value)| match &value.leaf.as_ref()?.source {
+        Source::Memory(storage) => Some((Home::Leaf(i as ValueId), storage.users())),
+        Source::Value(_) => None,
+    });
+    leaves.collect()
+}
+
+fn add_user(users: &mut HashMap<Home, Users>, home: Home, stream: u32) {
+    let entry = users.entry(home).or_default();
+    *entry = entry.and(stream);
+}
+
+/// Whether a step of this stream may overwrite what these streams use: another may still be reading. The CPU's steps write the
+/// host's side, and read at once.
+fn only_user(users: Users, stream: Stream) -> bool {
+    match users {
+        Users::Nobody => true,
+        Users::One(one) => stream.device == Device::CPU || one == stream.index,
+        Users::Many => stream.device == Device::CPU,
     }
 }
 

@@ -21,7 +21,7 @@ use crate::eval::plan::{self, Plan, leaf_align};
 use crate::eval::switches;
 use crate::launch::PendingCompiled;
 use crate::op::Key;
-use crate::storage::Source;
+use crate::storage::{Source, Users};
 
 /// Plans a thread keeps. Beyond that, those used longest ago are forgotten.
 const MOST_PLANS: usize = 1024;
@@ -136,7 +136,15 @@ fn write_key(tape: &Tape, tier: Tier, key: &mut Key) {
         key.word(packed | layout.shape.len() as u64);
         layout.shape.iter().for_each(|&n| key.word(n as u64));
         layout.strides.iter().for_each(|&stride| key.int(stride));
-        key.word(value.donatable_bytes().map_or(0, |bytes| bytes as u64 + 1));
+        let donatable = value.donatable_bytes();
+        key.word(donatable.map_or(0, |bytes| bytes as u64 + 1));
+        if let (Some(_), Source::Memory(storage)) = (donatable, &data.source) {
+            key.word(match storage.users() {
+                Users::Nobody => u64::MAX,
+                Users::Many => u64::MAX - 1,
+                Users::One(stream) => stream as u64,
+            });
+        }
     }
     for call in &tape.calls {
         key.name(call.op.name());

@@ -121,6 +121,7 @@ impl Run<'_> {
             if let (Home::Leaf(_), Some(event)) = (home, &side.ready) {
                 stream.wait_event(event)?;
             }
+            self.storage(home).used_by(step.stream.index);
             sides.push(side);
             offsets.push((self.leaf_offset(home) + placed.layout.offset) as u64 * placed.dtype.size() as u64);
         }

@@ -1,0 +1,170 @@
+//! Evaluation as a whole: random graphs give the same bits however they are grouped, on whichever device and streams.
+
+use pumice::eval::{Tier, set_tier};
+use pumice::ops::astype::astype;
+use pumice::ops::binary::{add, multiply, subtract};
+use pumice::ops::unary::negative;
+use pumice::ops::views::{reshape, transpose};
+use pumice::{Array, Device, Dtype, Stream, default_stream, eval, new_stream, with_stream};
+use std::sync::Mutex;
+
+/// The tier is the process's: tests that set it take turns.
+static TIER: Mutex<()> = Mutex::new(());
+
+/// A small generator of its own, so that a seed names a graph for ever.
+struct Source(u64);
+
+impl Source {
+    fn next(&mut self, below: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % below
+    }
+}
+
+const DTYPES: [Dtype; 6] = [Dtype::F32, Dtype::BF16, Dtype::F16, Dtype::I32, Dtype::U8, Dtype::I64];
+
+/// Builds a random graph; every call goes to one of the streams. Gives the arrays that are looked at.
+fn random_graph(seed: u64, streams: &[Stream]) -> Vec<Array> {
+    let mut source = Source(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut arrays: Vec<Array> = (0..3)
+        .map(|i| {
+            let values: Vec<f32> = (0..35).map(|_| source.next(200) as f32 / 16.0 - 4.0).collect();
+            let x = Array::from_slice(&values, &[7, 5]).expect("35 values");
+            with_stream(streams[0], || astype(&x, DTYPES[(seed as usize + i) % DTYPES.len()])).expect("a type")
+        })
+        .collect();
+    for _ in 0..4 + source.next(30) {
+        let (a, b) = (arrays[source.next(arrays.len())].clone(), arrays[source.next(arrays.len())].clone());
+        let stream = streams[source.next(streams.len())];
+        let made = with_stream(stream, || match source.next(7) {
+            0 => add(&a, &b),
+            1 => subtract(&a, &b),
+            2 => multiply(&a, &b),
+            3 => negative(&a),
+            4 => astype(&a, DTYPES[source.next(DTYPES.len())]),
+            5 => transpose(&reshape(&a, &[5, 7])?, None),
+            _ => add(&a, 3),
+        });
+        arrays.push(made.expect("the call is well formed"));
+    }
+    // What is dropped here is intermediate, what stays is held.
+    arrays.into_iter().filter(|_| source.next(4) == 0).collect()
+}
+
+fn bytes(arrays: &[Array]) -> Vec<Vec<u8>> {
+    eval(arrays).expect("it evaluates");
+    arrays.iter().map(|a| a.to_bytes().expect("it has values")).collect()
+}
+
+fn devices() -> Vec<Device> {
+    let gpu = Device::GPU.is_available();
+    assert!(gpu || std::env::var_os("PUMICE_REQUIRE_VULKAN").is_none(), "a Vulkan device must be there but is not");
+    [Device::CPU, Device::GPU].into_iter().filter(|d| d.is_available()).collect()
+}
+
+fn graphs() -> u64 {
+    if std::env::var_os("PUMICE_SLOW").is_some() { 1000 } else { 60 }
+}
+
+#[test]
+fn fused_and_unfused_graphs_give_the_same_bits_on_every_device() {
+    let _turn = TIER.lock();
+    for seed in 0..graphs() {
+        let mut first: Option<Vec<Vec<u8>>> = None;
+        for device in devices() {
+            let stream = default_stream(device).expect("the device is there");
+            for tier in [Tier::Never, Tier::Now] {
+                set_tier(tier);
+                let found = bytes(&random_graph(seed, &[stream]));
+                let expected = first.get_or_insert_with(|| found.clone());
+                assert_eq!(expected, &found, "seed {seed} on {device}, {tier:?}");
+            }
+        }
+    }
+    set_tier(Tier::WhenReady);
+}
+
+#[test]
+fn graphs_over_several_streams_and_devices_give_the_single_streams_bits() {
+    let _turn = TIER.lock();
+    set_tier(Tier::WhenReady);
+    let mut streams = Vec::new();
+    for device in devices() {
+        streams.extend([default_stream(device), new_stream(device)].map(|s| s.expect("the device is there")));
+    }
+    for seed in 0..graphs() {
+        let expected = bytes(&random_graph(seed, &streams[..1]));
+        assert_eq!(expected, bytes(&random_graph(seed, &streams)), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_graph_of_a_hundred_thousand_nodes_builds_evaluates_and_drops() {
+    for device in devices() {
+        let stream = default_stream(device).expect("the device is there");
+        with_stream(stream, || {
+            let mut x = Array::from_slice(&[0i32; 3], &[3]).expect("three values");
+            for _ in 0..100_000 {
+                x = add(&x, 1).expect("they add");
+            }
+            assert_eq!(x.to_vec::<i32>().expect("ints"), [100_000; 3], "{device}");
+        });
+    }
+}
+
+#[test]
+fn what_nobody_holds_is_overwritten_and_what_is_held_is_not() {
+    for device in devices() {
+        let stream = default_stream(device).expect("the device is there");
+        with_stream(stream, || {
+            let held = Array::from_slice(&[1f32, 2.0], &[2]).expect("two values");
+            let sum = add(&held, &held).expect("they add");
+            let kept = add(&sum, 1.0).expect("they add");
+            let last = multiply(&kept, &sum).expect("they multiply");
+            drop(sum);
+            eval(&[last.clone()]).expect("it evaluates");
+            assert_eq!(held.to_vec::<f32>().expect("floats"), [1.0, 2.0], "{device}");
+            assert_eq!(kept.to_vec::<f32>().expect("floats"), [3.0, 5.0], "{device}");
+            assert_eq!(last.to_vec::<f32>().expect("floats"), [6.0, 20.0], "{device}");
+        });
+    }
+}
+
+#[test]
+fn eight_threads_evaluate_beside_each_other() {
+    let seconds = if std::env::var_os("PUMICE_SLOW").is_some() { 60 } else { 2 };
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(seconds);
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            scope.spawn(move || {
+                for device in devices().into_iter().cycle() {
+                    let stream = default_stream(device).expect("the device is there");
+                    let x = Array::from_slice(&[thread as f32; 100], &[100]).expect("a hundred values");
+                    let y = with_stream(stream, || (0..20).try_fold(x, |x, i| add(&x, i as f32)).expect("they add"));
+                    assert_eq!(y.to_vec::<f32>().expect("floats"), [thread as f32 + 190.0; 100], "{device}");
+                    if std::time::Instant::now() > end {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_second_evaluation_of_an_equal_graph_finds_its_plan() {
+    let stream = default_stream(Device::CPU).expect("the CPU is there");
+    let evaluate = |value: f32| {
+        with_stream(stream, || {
+            let x = Array::from_slice(&[value; 4], &[4]).expect("four values");
+            let y = multiply(add(&x, 1.0).expect("they add"), &x).expect("they multiply");
+            y.to_vec::<f32>().expect("floats")
+        })
+    };
+    assert_eq!(evaluate(1.0), [2.0; 4]);
+    let before = pumice::eval::stats().plan_hits;
+    assert_eq!(evaluate(2.0), [6.0; 4]);
+    assert!(pumice::eval::stats().plan_hits > before, "the second evaluation must find the plan of the first");
+}
