@@ -1,59 +1,125 @@
-//! Stand-in: one element at a time by the interpreter.
-#![allow(missing_docs)]
-use pumice_kernel::Kernel;
-use pumice_kernel::arguments::Argument;
-use pumice_kernel::interpret::{Launch, Memory, run};
+//! Block programs: element-wise functions on the CPU, a block of elements at a time.
+//!
+//! A map (one op, or a fused chain of them) is a kernel in *map form*: it loads and stores at the constant index 0, which
+//! stands for the element at hand. [`BlockProgram::new`] turns it into steps over registers; [`BlockProgram::run`] takes blocks
+//! of elements that fit the first-level cache, and does each step as one vectorised loop over a block. Blocks run on all
+//! processors. The result has the interpreter's bits, but for the payload of a NaN.
+//!
+//! ```text
+//! kernel ─► lower ─► direct ─► allocate ─► Program        once
+//! operands ─► parallel ─► task ─► machine ─► loops        every run, block by block
+//! ```
 
+mod allocate;
+mod binary;
+mod column;
+mod control;
+mod convert;
+mod direct;
+mod fma;
+mod half;
+mod loops;
+mod lower;
+mod machine;
+mod mask;
+mod operands;
+mod parallel;
+mod program;
+mod registers;
+mod space;
+mod task;
+#[cfg(test)]
+mod tests;
+mod transfer;
+mod unary;
+
+use pumice_kernel::Kernel;
+
+use self::operands::Operands;
+use self::program::Program;
+use self::task::{Shared, Splats};
 use crate::error::Result;
+
+/// An element-wise function, ready to run.
 pub struct BlockProgram {
-    kernel: Kernel,
+    program: Program,
+    constants: Splats,
+    lanes: usize,
 }
+
+/// Where a program finds an input.
+#[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
+    /// Element i of the bytes is element i of the result.
     Contiguous(&'a [u8]),
+    /// One element for all.
     Scalar(&'a [u8]),
-    Strided { bytes: &'a [u8], start: i64, shape: &'a [usize], strides: &'a [i64] },
+    /// Elements by strides over a shape.
+    Strided {
+        /// Where they lie.
+        bytes: &'a [u8],
+        /// Which element of the bytes has index (0, 0, ..).
+        start: i64,
+        /// The iteration space; the same for all operands of a run.
+        shape: &'a [usize],
+        /// Elements from one index to the next, for each axis.
+        strides: &'a [i64],
+    },
+    /// What an output holds before it is overwritten: an input that gave its memory to the output.
     InPlace(usize),
 }
+
+/// Where a program leaves an output.
+#[derive(Debug)]
 pub enum Output<'a> {
+    /// Element i of the result is element i of the bytes.
     Contiguous(&'a mut [u8]),
+    /// Elements by strides over a shape: a slice of a larger array.
+    Strided {
+        /// Where they lie.
+        bytes: &'a mut [u8],
+        /// Which element of the bytes has index (0, 0, ..).
+        start: i64,
+        /// The iteration space; the same for all operands of a run.
+        shape: &'a [usize],
+        /// Elements from one index to the next, for each axis.
+        strides: &'a [i64],
+    },
 }
+
+/// Lanes of a block while it is small enough for the first-level cache, and when not.
+const LANES_OF_BLOCK: [usize; 2] = [1024, 512];
+
+/// What a block's registers may take of the first-level cache, in bytes.
+const CACHE: usize = 24 << 10;
+
 impl BlockProgram {
+    /// The program of a kernel in map form: one that reads its inputs and writes its outputs at the constant index 0, and
+    /// takes no scalar but the number of the element, an integer named `index`.
     pub fn new(kernel: &Kernel) -> Result<BlockProgram> {
-        Ok(BlockProgram { kernel: kernel.clone() })
+        let program = lower::lower(kernel)?;
+        let constants = Splats::constants(&program);
+        let fits = program.lane_bytes * LANES_OF_BLOCK[0] <= CACHE;
+        Ok(BlockProgram { program, constants, lanes: LANES_OF_BLOCK[usize::from(!fits)] })
     }
+
+    /// Runs the program over `count` elements, on several threads where there are enough of them. Inputs and outputs are in
+    /// the order of the kernel's buffers.
     pub fn run(&self, count: usize, inputs: &[Input<'_>], outputs: &mut [Output<'_>]) -> Result<()> {
-        for i in 0..count {
-            let mut memories: Vec<Memory> = Vec::new();
-            for (input, param) in inputs.iter().zip(&self.kernel.buffers) {
-                let n = param.elem.bytes();
-                let one = match input {
-                    Input::Contiguous(b) => b[i * n..][..n].to_vec(),
-                    Input::Scalar(b) => b[..n].to_vec(),
-                    Input::InPlace(j) => {
-                        let Output::Contiguous(b) = &outputs[*j];
-                        b[i * n..][..n].to_vec()
-                    }
-                    Input::Strided { bytes, start, shape, strides } => {
-                        let (mut rest, mut at) = (i, *start);
-                        for axis in (0..shape.len()).rev() {
-                            at += (rest % shape[axis]) as i64 * strides[axis];
-                            rest /= shape[axis];
-                        }
-                        bytes[at as usize * n..][..n].to_vec()
-                    }
-                };
-                memories.push(Memory::Owned(one));
-            }
-            for j in 0..outputs.len() {
-                memories.push(Memory::zeros(self.kernel.buffers[inputs.len() + j].elem.bytes()));
-            }
-            run(&self.kernel, &Launch { scalars: &[Argument::I64(i as i64)], ..Launch::default() }, &mut memories)?;
-            for (j, output) in outputs.iter_mut().enumerate() {
-                let Output::Contiguous(bytes) = output;
-                let one = memories[inputs.len() + j].bytes();
-                bytes[i * one.len()..][..one.len()].copy_from_slice(one);
-            }
+        let operands = Operands::new(&self.program, count, inputs, outputs)?;
+        if count == 0 {
+            return Ok(());
         }
-        Ok(())
+        let scalars = Splats::scalars(&self.program, &operands.sources);
+        let shared = Shared {
+            program: &self.program,
+            constants: &self.constants,
+            scalars: &scalars,
+            sources: &operands.sources,
+            shape: &operands.shape,
+            order: operands.order,
+            lanes: self.lanes,
+        };
+        parallel::run(&shared, count, operands.sinks)
     }
 }

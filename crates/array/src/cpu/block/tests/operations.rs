@@ -1,0 +1,179 @@
+//! Every operation of the language on every type it is defined on.
+
+use pumice_kernel::ir::{BinaryOp, CompareOp, Inst, Op, Place, Results, UnaryOp, Value};
+use pumice_kernel::{Elem, Kernel, Scalar, Type, verify};
+
+use super::{LINE, agree, map};
+
+const SCALARS: [Scalar; 5] = [Scalar::Bool, Scalar::I32, Scalar::I64, Scalar::F32, Scalar::F64];
+
+/// Elements to try: a full block, and a rest.
+const COUNT: usize = 1024 + 37;
+
+/// A kernel of one instruction between loads and a store; none if the language does not have it.
+fn single(inputs: &[Elem], output: Elem, op: impl FnOnce(&[Value]) -> Op) -> Option<Kernel> {
+    let mut kernel = Kernel::build("single", [1, 1, 1], |k| {
+        for elem in inputs {
+            k.input("in", *elem);
+        }
+        k.output("out", output);
+    })
+    .expect("it only declares");
+    let push = |kernel: &mut Kernel, ty: Type, op| {
+        let result = kernel.fresh(ty);
+        kernel.body.insts.push(Inst { results: Results::from_iter([result]), op, line: LINE });
+        result
+    };
+    let index = push(&mut kernel, Type::I32, Op::Const(0));
+    let load = |(i, elem): (usize, &Elem)| {
+        push(&mut kernel, elem.compute(), Op::Load { place: Place::Buffer(i as u32), elem: *elem, index })
+    };
+    let loaded: Vec<Value> = inputs.iter().enumerate().map(load).collect();
+    let value = push(&mut kernel, output.compute(), op(&loaded));
+    let place = Place::Buffer(inputs.len() as u32);
+    let store = Op::Store { place, elem: output, index, values: vec![value] };
+    kernel.body.insts.push(Inst { results: Results::new(), op: store, line: LINE });
+    verify::verify(&kernel).ok().map(|()| kernel)
+}
+
+/// Checks those that exist; says how many.
+fn all(kernels: impl Iterator<Item = Option<Kernel>>) -> usize {
+    kernels.flatten().map(|kernel| agree(&kernel, COUNT)).count()
+}
+
+#[test]
+fn unary_operations_have_the_interpreters_bits() {
+    use UnaryOp::*;
+    let ops = [
+        Neg, Abs, Not, Floor, Ceil, Trunc, RoundEven, Sqrt, CountOnes, LeadingZeros, TrailingZeros, ReverseBits,
+    ];
+    let cases = ops.into_iter().flat_map(|op| SCALARS.map(|s| (op, s.storage())));
+    let found = all(cases.map(|(op, elem)| single(&[elem], elem, |v| Op::Unary(op, v[0]))));
+    assert_eq!(found, 2 * 4 + 3 + 5 * 2 + 4 * 2);
+}
+
+#[test]
+fn binary_operations_have_the_interpreters_bits() {
+    use BinaryOp::*;
+    let ops = [
+        Add, Sub, Mul, Div, DivS, DivU, RemS, RemU, MulHighS, MulHighU, Min, Max, MinS, MaxS, MinU, MaxU, And, Or, Xor,
+        Shl, ShrS, ShrU,
+    ];
+    let cases = ops.into_iter().flat_map(|op| SCALARS.map(|s| (op, s.storage())));
+    let found = all(cases.map(|(op, elem)| single(&[elem, elem], elem, |v| Op::Binary(op, v[0], v[1]))));
+    assert_eq!(found, 3 * 4 + 3 * 2 + 3 * 3 + 13 * 2);
+}
+
+#[test]
+fn comparisons_have_the_interpreters_bits() {
+    use CompareOp::*;
+    let cases = [Eq, Ne, Lt, Le, LtU, LeU].into_iter().flat_map(|op| SCALARS.map(|s| (op, s.storage())));
+    let found = all(cases.map(|(op, elem)| single(&[elem, elem], Elem::Bool, |v| Op::Compare(op, v[0], v[1]))));
+    assert_eq!(found, 2 * 5 + 2 * 4 + 2 * 2);
+}
+
+#[test]
+fn conversions_have_the_interpreters_bits() {
+    let cases = SCALARS.into_iter().flat_map(|from| SCALARS.map(|to| (from.storage(), to.storage())));
+    let cases = cases.flat_map(|(from, to)| [true, false].map(|signed| (from, to, signed)));
+    let found = all(cases.map(|(from, to, signed)| single(&[from], to, |v| Op::Convert { value: v[0], signed })));
+    assert_eq!(found, 50);
+}
+
+#[test]
+fn every_storage_type_is_loaded_and_stored() {
+    for elem in Elem::ALL {
+        agree(&map([elem], &[elem], |_, [a]| vec![a]), COUNT);
+    }
+}
+
+#[test]
+fn storage_types_round_and_wrap() {
+    for elem in Elem::ALL {
+        let wide = match elem.compute() {
+            Type::F32 => Elem::F32,
+            Type::I32 => Elem::I32,
+            _ => continue,
+        };
+        agree(&map([wide], &[elem, wide], |_, [a]| vec![a, a.narrow(elem)]), COUNT);
+    }
+    for elem in [Elem::F16, Elem::BF16] {
+        agree(&map([Elem::F32], &[Elem::I32], |_, [a]| vec![a.encode(elem)]), COUNT);
+        agree(&map([Elem::I32], &[Elem::F32], |_, [a]| vec![a.decode(elem)]), COUNT);
+    }
+}
+
+#[test]
+fn all_16_bit_floats_come_back() {
+    for elem in [Elem::F16, Elem::BF16] {
+        let all: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
+        super::agree_on(&map([elem], &[elem, Elem::F32], |_, [a]| vec![a, a]), 1 << 16, &[all]);
+    }
+}
+
+#[test]
+fn selections_and_fused_products_have_the_interpreters_bits() {
+    for scalar in SCALARS {
+        let elem = scalar.storage();
+        agree(&map([Elem::Bool, elem, elem], &[elem], |_, [c, a, b]| vec![c.select(a, b)]), COUNT);
+        if scalar.is_float() {
+            agree(&map([elem; 3], &[elem], |_, [a, b, c]| vec![a.fma(b, c)]), 20_000);
+        }
+    }
+}
+
+#[test]
+fn a_fused_product_is_rounded_once_next_to_ties_and_among_denormals() {
+    let mut bits = super::Bits(0x1234_5678_9abc_def1);
+    let (mut a, mut b, mut c) = (Vec::new(), Vec::new(), Vec::new());
+    for case in 0..30_000u32 {
+        let word = bits.next();
+        // A product of 2^k (1 + few bits) and an addend whose last place is near the product's first.
+        let (low, scale) = (word as u32 & 0x7, 100 + (word >> 32) as u32 % 50);
+        let (x, y) = (1f32 + low as f32 * f32::EPSILON, f32::from_bits(scale << 23 | (word >> 40) as u32 & 3));
+        let tie = f32::from_bits((x * y).to_bits().wrapping_add(24 << 23) | (word >> 50) as u32 & 1);
+        let (x, y, z) = match case % 3 {
+            0 => (x, y, tie),
+            1 => (x, y, -tie),
+            _ => {
+                let tiny = f32::from_bits((word >> 20) as u32 & 0x00ff_ffff);
+                (f32::from_bits((100 + low) << 23), f32::from_bits((10 + scale % 20) << 23 | low), tiny)
+            }
+        };
+        a.extend(x.to_le_bytes());
+        b.extend(y.to_le_bytes());
+        c.extend(z.to_le_bytes());
+    }
+    super::agree_on(&map([Elem::F32; 3], &[Elem::F32], |_, [a, b, c]| vec![a.fma(b, c)]), 30_000, &[a, b, c]);
+}
+
+#[test]
+fn packed_dot_products_have_the_interpreters_bits() {
+    for (signed_a, signed_b) in [(false, false), (false, true), (true, false), (true, true)] {
+        let kernel =
+            map([Elem::I32; 3], &[Elem::I32], |_, [a, b, c]| vec![a.dot4_signs(b, c, signed_a, signed_b)]);
+        agree(&kernel, COUNT);
+    }
+}
+
+#[test]
+fn bits_are_seen_as_other_types() {
+    agree(&map([Elem::F32], &[Elem::I32], |_, [a]| vec![a.bitcast(Scalar::I32)]), COUNT);
+    agree(&map([Elem::I64], &[Elem::F64], |_, [a]| vec![a.bitcast(Scalar::F64)]), COUNT);
+    let halves = map([Elem::I64], &[Elem::I32, Elem::I32], |_, [a]| {
+        let pair = a.bitcast_type(Type::Vector(Scalar::I32, 2));
+        vec![pair.lane(1), pair.lane(0)]
+    });
+    agree(&halves, COUNT);
+    agree(&map([Elem::C64], &[Elem::I64], |_, [a]| vec![a.bitcast_type(Type::I64)]), COUNT);
+}
+
+#[test]
+fn vectors_are_worked_on_by_components() {
+    let kernel = map([Elem::C64, Elem::C64, Elem::F32], &[Elem::C64, Elem::C64, Elem::F32], |k, [a, b, c]| {
+        let four = k.vector(&[a.lane(0), b.lane(1), c, c]);
+        let bits = four.lt(0.0).select(four, four * four + 1.0);
+        vec![a * b - a, c.gt(0.0).select(a, b), bits.lane(0) + bits.lane(2)]
+    });
+    agree(&kernel, COUNT);
+}
