@@ -17,6 +17,7 @@ pub mod indexing;
 pub mod kernels;
 pub mod launch;
 pub mod op;
+mod operators;
 pub mod ops;
 mod print;
 pub mod random;

@@ -64,6 +64,7 @@ pub fn catalogue() -> Vec<Entry> {
         super::binary::entries,
         super::select::entries,
         super::astype::entries,
+        super::bitcast::entries,
         super::broadcast_to::entries,
         super::views::entries,
         super::slices::entries,

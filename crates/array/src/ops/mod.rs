@@ -4,6 +4,7 @@ pub(crate) mod alias;
 pub mod arg_reduce;
 pub mod astype;
 pub mod binary;
+pub mod bitcast;
 pub mod broadcast_to;
 pub mod catalogue;
 pub(crate) mod copy;

@@ -80,6 +80,8 @@ real_functions! {
     floor;
     /// Towards positive infinity.
     ceil;
+    /// Towards zero.
+    trunc;
 }
 
 impl<'k> Typed<'k> {

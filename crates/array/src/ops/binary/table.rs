@@ -146,6 +146,8 @@ binary! {
     logical_and => Row { scalar: |a, b| Typed::truth(a.val & b.val), ..LOGIC };
     /// Whether one differs from zero.
     logical_or => Row { scalar: |a, b| Typed::truth(a.val | b.val), ..LOGIC };
+    /// Whether one of them differs from zero, and the other does not.
+    logical_xor => Row { scalar: |a, b| Typed::truth(a.val ^ b.val), ..LOGIC };
     /// The bits that are set in both.
     bitwise_and => Row { scalar: |a, b| a.bitwise(b, |a, b| a & b), ..BITS };
     /// The bits that are set in one or both.

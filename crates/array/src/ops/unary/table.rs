@@ -242,6 +242,10 @@ unary! {
     ceil => Row { scalar: |x| x.ceil(), ..ROUNDING };
     /// The nearest whole number, ties to even.
     round => Row { scalar: |x| x.round(), dtypes: &Dtype::ALL, ..ROUNDING };
+    /// The whole number next to it towards zero.
+    trunc => Row { scalar: |x| x.trunc(), ..ROUNDING };
+    /// The number itself.
+    positive => Row { keeps: |_| true, derivative: Some(|_, _, g| Ok(g.clone())), ..NUMBERS };
     /// Whether the number is zero.
     logical_not => Row { scalar: |x| Typed::truth(!x.is_nonzero()), ..TRUTHS };
     /// The number with every bit turned.

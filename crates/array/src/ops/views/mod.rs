@@ -46,4 +46,4 @@ pub(super) fn entries() -> Vec<Entry> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,0 +1,127 @@
+"""Writes elementwise.txt: what the MLX wheel gives for every element-wise op and type.
+
+Run with a Python that has the wheel (`pip install "mlx[cpu]"`): python elementwise.py > elementwise.txt
+
+Lines: `x|a|b|g TYPE HEX` are inputs (x of ops of one array; a and b of ops of two; g cotangents), then
+`OP TYPE RESULT_TYPE HEX`, or `OP TYPE ERROR_NAME` where the wheel refuses, and `vjp OP TYPE HEX [HEX]`.
+HEX are little-endian bytes. Quotients by a zero integer are left out: the wheel's are undefined.
+"""
+
+import mlx.core as mx
+import numpy as np
+
+mx.set_default_device(mx.cpu)
+
+INTS = [mx.uint8, mx.uint16, mx.uint32, mx.uint64, mx.int8, mx.int16, mx.int32, mx.int64]
+FLOATS = [mx.float16, mx.float32, mx.float64, mx.bfloat16]
+DTYPES = [mx.bool_] + INTS + FLOATS + [mx.complex64]
+NAN, INF = float("nan"), float("inf")
+
+UNARY = """negative abs sign square sqrt rsqrt reciprocal exp expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh
+cosh tanh arcsinh arccosh arctanh erf erfinv sigmoid floor ceil round trunc positive logical_not bitwise_invert isnan isinf
+isposinf isneginf isfinite real imag conjugate degrees radians nan_to_num""".split()
+BINARY = """add subtract multiply divide floor_divide remainder power maximum minimum arctan2 logaddexp equal not_equal less
+less_equal greater greater_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift
+isclose""".split()
+
+X = [NAN, INF, -INF, 0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.5, 0.1, -0.3, 0.9, -0.95, 2.0, -3.7, 10.0, -20.0]
+X += [60.0, 1e-3, -1e-4, 300.0]
+A = [NAN, 1.0, INF, -INF, 0.0, -0.0, 7.0, -7.0, 7.0, -7.0, 5.5, 0.3, 2.0, 1.5, -2.0, 0.0, 3.0, 1.0, 1e3, 0.7]
+B = [1.0, NAN, 2.0, 3.0, -0.0, 0.0, 3.0, 3.0, -3.0, -3.0, 0.25, 0.7, 10.0, -1.5, 3.0, 2.0, 3.0, INF, 1.001e3, -0.7]
+VJP_X = [0.3, -0.4, 0.75, 0.9, 0.25, 0.6]
+VJP_A = [0.3, 1.4, 0.75, 2.0, 0.25, 0.6]
+VJP_B = [1.3, 0.4, 0.75, 2.0, 1.25, 0.5]
+G = [1.0, -2.0, 0.5, 3.0, 1.0, 0.25]
+
+
+def array(values, dtype):
+    return mx.array(np.array(values, np.float32)).astype(dtype)
+
+
+def complex_array(values, turn):
+    parts = np.array(values, np.float32)
+    return mx.array((parts + 1j * np.roll(parts, turn)).astype(np.complex64))
+
+
+def integers(dtype, low, high):
+    """Small numbers, and the ends of the type."""
+    name = str(dtype).split(".")[-1]
+    info = np.iinfo(name)
+    signed = info.min < 0
+    small = [v for v in low if signed or v >= 0]
+    ends = [v for v in high if info.min <= v <= info.max] + [info.max, info.max - 1, info.min, info.max // 2 + 1]
+    return mx.array(np.array((small + ends + small)[:20], dtype=name))
+
+
+def inputs(dtype):
+    if dtype == mx.bool_:
+        return [mx.array([False, True, True, False]), mx.array([False, False, True, True]), mx.array([False, True, False, True])]
+    if dtype in INTS:
+        x = integers(dtype, [0, 1, 2, 3, 7, 10, -1, -2, -5], [100, 127])
+        a = integers(dtype, [7, -7, 7, -7, 0, 1, 2, 3, 5, -2, -1], [100, 3])
+        b = integers(dtype, [3, 3, -3, -3, 5, 2, 7, 1, 3, 9, 5], [2, 2])
+        n = min(a.size, b.size)
+        a, b = a[:n], b[:n]
+        one = mx.array(np.ones(n, str(dtype).split(".")[-1]))
+        lowest = np.iinfo(str(dtype).split(".")[-1]).min
+        overflows = (a == mx.array(np.full(n, lowest))) & (b == -1) if lowest < 0 else one == 0
+        return [x, a, mx.where((b == 0) | overflows, one, b)]
+    if dtype == mx.complex64:
+        finite = lambda values: [v if np.isfinite(v) else 1.25 for v in values]
+        x = complex_array([v for v in finite(X) if abs(v) < 60], 1)
+        return [x, complex_array(finite(A), 1), complex_array(finite(B), 2)]
+    return [array(X, dtype), array(A, dtype), array(B, dtype)]
+
+
+def hexed(x):
+    if x.dtype == mx.bfloat16:
+        x = x.view(mx.uint16)
+    return np.array(x).tobytes().hex()
+
+
+def name(dtype):
+    return str(dtype).split(".")[-1].removesuffix("_")
+
+
+def line(op, dtype, args):
+    try:
+        y = getattr(mx, op)(*args)
+        mx.eval(y)
+        print(op, name(dtype), name(y.dtype), hexed(y))
+    except Exception as error:
+        print(op, name(dtype), type(error).__name__)
+
+
+def vjp_line(op, dtype, args, g):
+    function = getattr(mx, op)
+    try:
+        y = function(*args)
+        if y.dtype not in FLOATS + [mx.complex64]:
+            return
+        gs = mx.vjp(function, args, [g.astype(y.dtype)])[1]
+        mx.eval(gs)
+        print("vjp", op, name(dtype), *[hexed(g.astype(a.dtype)) for g, a in zip(gs, args)])
+    except Exception:
+        pass
+
+
+for dtype in DTYPES:
+    x, a, b = inputs(dtype)
+    for label, value in zip("xab", [x, a, b]):
+        print(label, name(dtype), hexed(value))
+    for op in UNARY:
+        line(op, dtype, [x])
+    for op in BINARY:
+        line(op, dtype, [a, b])
+
+for dtype in [mx.float32, mx.complex64]:
+    make = complex_array if dtype == mx.complex64 else lambda values, _: array(values, dtype)
+    x, a, b, g = make(VJP_X, 1), make(VJP_A, 1), make(VJP_B, 2), make(G, 1)
+    for label, value in [("vjp_x", x), ("vjp_a", a), ("vjp_b", b), ("vjp_g", g)]:
+        print(label, name(dtype), hexed(value))
+    for op in UNARY:
+        if op == "arccosh" and dtype == mx.float32:
+            continue
+        vjp_line(op, dtype, [x], g)
+    for op in BINARY:
+        vjp_line(op, dtype, [a, b], g)
