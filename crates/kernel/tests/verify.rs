@@ -1,7 +1,7 @@
 //! The verifier accepts what the builder makes and names what is wrong with broken kernels.
 
 use pumice_kernel::ir::{
-    AtomicOp, BinaryOp, Block, CompareOp, Inst, Line, MatrixOp, Op, Place, Results, UnaryOp, Value,
+    AtomicOp, BinaryOp, Block, CompareOp, Inst, Line, MatrixOp, Op, Place, Results, UnaryOp, Unroll, Value,
 };
 use pumice_kernel::verify::verify;
 use pumice_kernel::{
@@ -255,7 +255,7 @@ fn blocks_agree_with_what_surrounds_them() {
     let (i, carried) = (w.kernel.fresh(Type::I32), w.kernel.fresh(Type::F32));
     let body = Block { params: vec![i, carried], insts: vec![], yields: vec![i] };
     let result = w.kernel.fresh(Type::F32);
-    let op = Op::For { start: n, end: n, step: n, init: vec![x], body: body.into(), unroll: false };
+    let op = Op::For { start: n, end: n, step: n, init: vec![x], body: body.into(), unroll: Unroll::Free };
     w.kernel.body.insts.push(Inst { results: Results::from_iter([result]), op, line: LINE });
     assert!(w.refusal().contains("the yields of a for"));
 
