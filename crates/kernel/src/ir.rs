@@ -366,8 +366,8 @@ pub enum Op {
         init: Vec<Value>,
         /// What happens each time.
         body: Box<Block>,
-        /// Whether to ask the driver to unroll.
-        unroll: bool,
+        /// What to ask of the driver.
+        unroll: Unroll,
     },
     /// While `test` yields true (one bool; its parameters are the carried values), `body` makes the next carried values.
     While {
@@ -511,6 +511,17 @@ pub enum AtomicOp {
     Xor,
     Exchange,
     CompareExchange,
+}
+
+/// Whether a driver should copy a loop's body.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Unroll {
+    /// As it sees fit.
+    Free,
+    /// Once for every turn.
+    Whole,
+    /// Not at all.
+    Never,
 }
 
 /// What a barrier orders besides shared memory.

@@ -75,3 +75,15 @@ fn the_same_kernel_prints_the_same() {
     let [a, b] = [build(), build()].map(|k| print(&k.expect("builds")));
     assert_eq!(a, b);
 }
+
+#[test]
+fn a_loop_says_whether_it_is_to_be_unrolled() {
+    let kernel = Kernel::build("turns", [32, 1, 1], |k| {
+        let n = k.arg_i32("n");
+        k.for_unrolled(0, n, 1, n, |_, x| x + 1);
+        k.for_rolled(0, n, 1, n, |_, x| x + 2);
+    })
+    .expect("builds");
+    let text = print(&kernel);
+    assert!(text.contains(" unroll {") && text.contains(" rolled {"), "{text}");
+}

@@ -1,7 +1,7 @@
 //! The verifier accepts what the builder makes and names what is wrong with broken kernels.
 
 use pumice_kernel::ir::{
-    AtomicOp, BinaryOp, Block, CompareOp, Inst, Line, MatrixOp, Op, Place, Results, UnaryOp, Value,
+    AtomicOp, BinaryOp, Block, CompareOp, Inst, Line, MatrixOp, Op, Place, Results, UnaryOp, Unroll, Value,
 };
 use pumice_kernel::verify::verify;
 use pumice_kernel::{
@@ -255,7 +255,7 @@ fn blocks_agree_with_what_surrounds_them() {
     let (i, carried) = (w.kernel.fresh(Type::I32), w.kernel.fresh(Type::F32));
     let body = Block { params: vec![i, carried], insts: vec![], yields: vec![i] };
     let result = w.kernel.fresh(Type::F32);
-    let op = Op::For { start: n, end: n, step: n, init: vec![x], body: body.into(), unroll: false };
+    let op = Op::For { start: n, end: n, step: n, init: vec![x], body: body.into(), unroll: Unroll::Free };
     w.kernel.body.insts.push(Inst { results: Results::from_iter([result]), op, line: LINE });
     assert!(w.refusal().contains("the yields of a for"));
 
@@ -318,8 +318,9 @@ fn matrices_multiply_when_roles_and_shapes_fit() {
 
 #[test]
 fn matrices_lie_in_memory_of_their_type() {
-    let ty = Matrix { scope: MatrixScope::Subgroup, elem: Elem::F16, rows: 16, cols: 16, role: MatrixRole::A };
-    let load = |elem, lanes| {
+    let f16 = Matrix { scope: MatrixScope::Subgroup, elem: Elem::F16, rows: 16, cols: 16, role: MatrixRole::A };
+    let f32 = Matrix { elem: Elem::F32, role: MatrixRole::Accumulator, ..f16 };
+    let load = |ty, elem, lanes| {
         Kernel::build("broken", [32, 1, 1], |k| {
             let tile = k.shared_vectors("tile", elem, lanes, 64);
             tile.load_matrix(ty, 0, 2, MatrixLayout::RowMajor, 16);
@@ -327,10 +328,11 @@ fn matrices_lie_in_memory_of_their_type() {
         .and_then(|k| verify(&k))
     };
     for (elem, lanes) in [(Elem::F16, 1), (Elem::U32, 4), (Elem::U32, 1)] {
-        load(elem, lanes).expect("fits");
+        load(f16, elem, lanes).expect("fits");
     }
+    load(f32, Elem::U32, 4).expect("words hold anything");
     for (elem, lanes) in [(Elem::BF16, 1), (Elem::F32, 4)] {
-        is_refused(load(elem, lanes), "must lie in elements");
+        is_refused(load(f16, elem, lanes), "must lie in elements");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Control flow: closures become blocks, and what they return becomes the blocks' yields.
 
 use super::{Builder, Operand, Val};
-use crate::ir::{Op, Value};
+use crate::ir::{Op, Unroll, Value};
 use crate::types::Type;
 
 /// What can leave an `if_` or be carried by a loop: nothing, a value, an array, a tuple or a vector of values.
@@ -118,7 +118,7 @@ impl Builder {
         init: V,
         body: impl FnOnce(Val<'k>, V) -> V,
     ) -> V {
-        self.for_loop(start, end, step, init, body, false)
+        self.for_loop(start, end, step, init, body, Unroll::Free)
     }
 
     /// As `for_`, asking the driver to unroll.
@@ -131,7 +131,20 @@ impl Builder {
         init: V,
         body: impl FnOnce(Val<'k>, V) -> V,
     ) -> V {
-        self.for_loop(start, end, step, init, body, true)
+        self.for_loop(start, end, step, init, body, Unroll::Whole)
+    }
+
+    /// As `for_`, asking the driver not to unroll: where one turn fills the registers, several spill them.
+    #[track_caller]
+    pub fn for_rolled<'k, V: Values<'k>>(
+        &'k self,
+        start: impl Operand<'k>,
+        end: Val<'k>,
+        step: impl Operand<'k>,
+        init: V,
+        body: impl FnOnce(Val<'k>, V) -> V,
+    ) -> V {
+        self.for_loop(start, end, step, init, body, Unroll::Never)
     }
 
     #[track_caller]
@@ -142,7 +155,7 @@ impl Builder {
         step: impl Operand<'k>,
         init: V,
         body: impl FnOnce(Val<'k>, V) -> V,
-        unroll: bool,
+        unroll: Unroll,
     ) -> V {
         let index = end.ty();
         let (start, step) = (start.into_val(self, index), step.into_val(self, index));

@@ -6,7 +6,7 @@ mod names;
 
 use std::fmt::{self, Display, Formatter};
 
-use crate::ir::{Block, Inst, Kernel, MatrixOp, Op, Place, Tile, Value};
+use crate::ir::{Block, Inst, Kernel, MatrixOp, Op, Place, Tile, Unroll, Value};
 use crate::types::{Scalar, Type};
 
 /// The kernel as text.
@@ -197,7 +197,12 @@ impl Printer<'_, '_, '_> {
                 if !init.is_empty() {
                     write!(self.f, " from {}", List(init))?;
                 }
-                writeln!(self.f, "{} {{", if *unroll { " unroll" } else { "" })?;
+                let unroll = match unroll {
+                    Unroll::Free => "",
+                    Unroll::Whole => " unroll",
+                    Unroll::Never => " rolled",
+                };
+                writeln!(self.f, "{unroll} {{")?;
                 self.block(body, depth + 1)?;
             }
             Op::While { init, test, body } => {

@@ -1,7 +1,7 @@
 //! Control flow at random: every loop ends, and it is known where all invocations still come together.
 
 use super::Writer;
-use crate::ir::{BinaryOp, Block, CompareOp, Op, Value};
+use crate::ir::{BinaryOp, Block, CompareOp, Op, Unroll, Value};
 use crate::types::Type;
 
 impl Writer<'_> {
@@ -113,7 +113,7 @@ impl Writer<'_> {
             w.statements();
             w.pick_all(&types)
         });
-        let unroll = self.source.chance(1, 4);
+        let unroll = if self.source.chance(1, 4) { Unroll::Whole } else { Unroll::Free };
         self.push_control(&types, Op::For { start, end, step, init, body: body.into(), unroll });
     }
 

@@ -5,7 +5,7 @@ use rspirv::spirv::{LoopControl, Op as Code, SelectionControl};
 use super::emitter::Emitter;
 use super::words::Id;
 use crate::error::Result;
-use crate::ir::{Block, Inst, Op, Value};
+use crate::ir::{Block, Inst, Op, Unroll, Value};
 use crate::types::Type;
 
 /// A loop whose header is written and whose end is not: the phis still wait for what the body gives them.
@@ -121,7 +121,7 @@ impl Emitter<'_> {
         let carried: Vec<(Type, Id)> = init.iter().map(|&v| (self.type_of(v), self.id(v))).collect();
         let (open, phis) = self.open_loop(&carried);
         let [start_of_test, start_of_body] = [(); 2].map(|()| self.asm.fresh());
-        self.loop_merge(&open, false);
+        self.loop_merge(&open, Unroll::Free);
         self.branch(start_of_test);
         self.label(start_of_test);
         for (i, &id) in phis.iter().enumerate() {
@@ -159,8 +159,12 @@ impl Emitter<'_> {
         (OpenLoop { header, merge, resume, holes }, phis)
     }
 
-    fn loop_merge(&mut self, open: &OpenLoop, unroll: bool) {
-        let control = if unroll { LoopControl::UNROLL } else { LoopControl::NONE };
+    fn loop_merge(&mut self, open: &OpenLoop, unroll: Unroll) {
+        let control = match unroll {
+            Unroll::Free => LoopControl::NONE,
+            Unroll::Whole => LoopControl::UNROLL,
+            Unroll::Never => LoopControl::DONT_UNROLL,
+        };
         self.effect(Code::LoopMerge, &[open.merge, open.resume, control.bits()]);
     }
 

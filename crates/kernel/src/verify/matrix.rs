@@ -101,7 +101,7 @@ fn area(kernel: &Kernel, ty: Matrix, place: Place, [index, stride]: [Value; 2], 
             return Err(format!("a matrix must lie in a buffer or a shared array but lies in private array {name}."));
         }
     };
-    let packs = elem == Elem::U32 && ty.elem.bytes() < 4;
+    let packs = elem == Elem::U32;
     if elem != ty.elem && !packs || elem == ty.elem && lanes != 1 {
         return Err(format!(
             "a matrix of {} must lie in elements of its own type or packed in u32 but {name} holds {} x {lanes}.",

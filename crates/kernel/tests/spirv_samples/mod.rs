@@ -165,7 +165,7 @@ fn control() -> Kernel {
         let n = k.arg_i32("n");
         let step = k.arg_i32("step");
         let i = k.global_index();
-        let sum = k.for_(0, n, 1, k.i32(0), |j, sum| sum + a.load(j));
+        let sum = k.for_rolled(0, n, 1, k.i32(0), |j, sum| sum + a.load(j));
         let strided = k.for_(i, n, step, (sum, sum), |j, (x, y)| {
             let inner = k.for_unrolled(0, k.i32(10), 3, x, |_, z| z * 3);
             (inner, y + j)

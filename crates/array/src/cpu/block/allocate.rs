@@ -1,8 +1,8 @@
 //! Which registers share a slot: those that are never alive at once.
 //!
-//! Steps are numbered in the order they stand in. A register is alive from the step that first writes it to the last that
-//! reads it, and to the end of every loop that reads it but does not make it. Intervals on one line are enough because control
-//! flow is nested.
+//! Steps are numbered in the order they stand in. A register is alive from the step that first writes it to the last
+//! that reads it, and to the end of every loop that reads it but does not make it. Intervals on one line are enough
+//! because control flow is nested.
 
 use std::collections::HashMap;
 
@@ -90,8 +90,8 @@ impl Lives {
         let (start, first) = (self.now, self.read.len());
         body(self);
         self.now += 1;
-        for reg in self.read[first..].to_vec() {
-            if let Some(span) = self.spans.get_mut(&reg)
+        for reg in &self.read[first..] {
+            if let Some(span) = self.spans.get_mut(reg)
                 && span.0 <= start
             {
                 span.1 = self.now;

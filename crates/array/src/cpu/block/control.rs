@@ -1,5 +1,6 @@
-//! Control flow by masks: a side, or a turn, is skipped where no lane takes it, and computed for the whole block where one
-//! does. Arithmetic is defined for every operand, so what inactive lanes compute harms nobody; only moves look at the mask.
+//! Control flow by masks: a side, or a turn, is skipped where no lane takes it, and computed for the whole block where
+//! one does. Arithmetic is defined for every operand, so what inactive lanes compute harms nobody; only moves look at
+//! the mask.
 
 use pumice_kernel::ir::Line;
 
@@ -86,9 +87,8 @@ impl<'a> Machine<'a> {
         let memory = if uniform { column.overwrite(self.chunks, true) } else { column.change(self.chunks) };
         let before = memory.to_vec();
         for (i, chunk) in memory.iter_mut().enumerate() {
-            let by = by.lanes();
-            for lane in 0..LANES {
-                chunk[lane] = S::of(chunk[lane]).plus(S::of(by.at(i)[lane])).bits();
+            for (lane, by) in chunk.iter_mut().zip(by.lanes().at(i)) {
+                *lane = S::of(*lane).plus(S::of(*by)).bits();
             }
         }
         let (before, after) = (Lanes::new(&before, uniform), Lanes::new(memory, uniform));

@@ -1,8 +1,9 @@
 //! `a * b + c` of floats, rounded once.
 //!
-//! A processor known to have the instruction does it at once. Elsewhere an f32 fma is made in f64, where the product is
-//! exact: the sum rounded to f64 and then to f32 is wrong only where the first rounding ends halfway between two f32, which
-//! the bits of the sum show. Such chunks are done again by the language's definition; they are one in millions.
+//! A processor known to have the instruction does it at once. Elsewhere an f32 fma is made in f64, where the product
+//! is exact: the sum rounded to f64 and then to f32 is wrong only where the first rounding ends halfway between two
+//! f32, which the bits of the sum show. Such chunks are done again by the language's definition; they are one in
+//! millions.
 
 use pumice_kernel::{Scalar, eval};
 
@@ -30,20 +31,26 @@ fn through_f64(out: &mut [Chunk<u32>], a: Lanes<'_, u32>, b: Lanes<'_, u32>, c: 
     }
 }
 
-/// Rounds to f64 and to f32; says whether a lane may be wrong by that.
+/// Rounds to f64 and to f32; says whether a lane may be wrong by that. Several short loops, because the compiler
+/// vectorises each of them, and not all of it in one.
 #[inline(always)]
 fn round_twice(out: &mut Chunk<u32>, a: &Chunk<u32>, b: &Chunk<u32>, c: &Chunk<u32>) -> bool {
-    let mut doubts = 0;
+    let mut sums = [0f64; LANES];
     for lane in 0..LANES {
         let [a, b, c] = [a[lane], b[lane], c[lane]].map(|bits| f32::from_bits(bits) as f64);
-        let sum = a * b + c;
-        let rounded = (sum as f32).to_bits();
+        sums[lane] = a * b + c;
+    }
+    let rounded = sums.map(|sum| (sum as f32).to_bits());
+    *out = rounded;
+    let mut doubts = 0;
+    for sum in sums {
         // What f32 has no room for, where the result is normal: 29 bits. Halfway is the highest of them alone.
-        let halfway = sum.to_bits() as u32 & 0x1fff_ffff == 0x1000_0000;
-        // Denormals, and the least normal number, have their halves elsewhere. A zero is right: a sum that small is exact.
-        let small = (rounded << 1).wrapping_sub(1) < 0x0100_0000;
-        doubts |= if halfway | small { u32::MAX } else { 0 };
-        out[lane] = rounded;
+        doubts |= (sum.to_bits() as u32 & 0x1fff_ffff == 0x1000_0000) as u32;
+    }
+    for bits in rounded {
+        // Denormals, and the least normal number, have their halves elsewhere. A zero is right: a sum that small is
+        // exact.
+        doubts |= ((bits << 1).wrapping_sub(1) < 0x0100_0000) as u32;
     }
     doubts != 0
 }

@@ -1,9 +1,9 @@
 //! The inner loops: a function of one, two or three operands over a block.
 //!
-//! A block's lanes stand in chunks of [`LANES`]. A chunk is an array, so its loop has no remainder and no bounds, and the
-//! compiler turns it into vector instructions. An operand is a chunk for each chunk of the result, or one chunk for all:
-//! constants and scalars cost no memory and need no loops of their own. Whatever loops over lanes is here or in `fma`,
-//! `mask` and `transfer`.
+//! A block's lanes stand in chunks of [`LANES`]. A chunk is an array, so its loop has no remainder and no bounds, and
+//! the compiler turns it into vector instructions. An operand is a chunk for each chunk of the result, or one chunk
+//! for all: constants and scalars cost no memory and need no loops of their own. Whatever loops over lanes is here or
+//! in `fma`, `mask` and `transfer`.
 
 /// Lanes in a chunk: four SSE registers of 32-bit lanes, enough to hide what a chunk costs.
 pub(super) const LANES: usize = 16;
@@ -59,6 +59,14 @@ impl<'a, T> Lanes<'a, T> {
     /// A chunk for each chunk of the result, or the first for all.
     pub(super) fn new(chunks: &'a [Chunk<T>], uniform: bool) -> Lanes<'a, T> {
         Lanes { chunks, mask: if uniform { 0 } else { usize::MAX } }
+    }
+
+    /// The lane all are equal to, where one chunk serves all.
+    pub(super) fn uniform(self) -> Option<T>
+    where
+        T: Copy,
+    {
+        (self.mask == 0).then(|| self.chunks[0][0])
     }
 
     /// The chunk for a chunk of the result.
@@ -140,9 +148,7 @@ pub(super) fn map3<A: Lane, B: Lane, C: Lane, R: Lane>(
 /// A row of a table: the variant, and the function of a lane.
 macro_rules! each {
     ($variant:ident, |$a:ident: $ta:ty| $f:expr) => {
-        $crate::cpu::block::loops::Function::$variant(|out, a| {
-            $crate::cpu::block::loops::map1(out, a, |$a: $ta| $f)
-        })
+        $crate::cpu::block::loops::Function::$variant(|out, a| $crate::cpu::block::loops::map1(out, a, |$a: $ta| $f))
     };
     ($variant:ident, |$a:ident: $ta:ty, $b:ident: $tb:ty| $f:expr) => {
         $crate::cpu::block::loops::Function::$variant(|out, a, b| {

@@ -1,7 +1,7 @@
 //! The machine: columns for the registers, and the step from one to the next.
 
 use super::column::Column;
-use super::loops::{Chunk, Function, LANES, Lanes};
+use super::loops::{Chunk, Function, LANES, Loop1, Loop2, Loop3};
 use super::mask::{Blend, Mask};
 use super::program::{Element, Move, Program, Reg, Step, Width};
 use crate::error::Result;
@@ -103,19 +103,14 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn apply1<R: Lanewise, A: Lanewise>(&mut self, f: fn(&mut [Chunk<R>], Lanes<'_, A>), out: Reg, from: &[Reg]) {
+    fn apply1<R: Lanewise, A: Lanewise>(&mut self, f: Loop1<R, A>, out: Reg, from: &[Reg]) {
         let mut column = self.take::<R>(out);
         let a = self.column::<A>(from[0]);
         f(column.overwrite(self.chunks, a.is_uniform()), a.lanes());
         self.put(out, column);
     }
 
-    fn apply2<R: Lanewise, A: Lanewise, B: Lanewise>(
-        &mut self,
-        f: fn(&mut [Chunk<R>], Lanes<'_, A>, Lanes<'_, B>),
-        out: Reg,
-        from: &[Reg],
-    ) {
+    fn apply2<R: Lanewise, A: Lanewise, B: Lanewise>(&mut self, f: Loop2<R, A, B>, out: Reg, from: &[Reg]) {
         let mut column = self.take::<R>(out);
         let (a, b) = (self.column::<A>(from[0]), self.column::<B>(from[1]));
         f(column.overwrite(self.chunks, a.is_uniform() && b.is_uniform()), a.lanes(), b.lanes());
@@ -124,7 +119,7 @@ impl<'a> Machine<'a> {
 
     fn apply3<R: Lanewise, A: Lanewise, B: Lanewise, C: Lanewise>(
         &mut self,
-        f: fn(&mut [Chunk<R>], Lanes<'_, A>, Lanes<'_, B>, Lanes<'_, C>),
+        f: Loop3<R, A, B, C>,
         out: Reg,
         from: &[Reg],
     ) {

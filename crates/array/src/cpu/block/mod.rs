@@ -1,9 +1,10 @@
 //! Block programs: element-wise functions on the CPU, a block of elements at a time.
 //!
-//! A map (one op, or a fused chain of them) is a kernel in *map form*: it loads and stores at the constant index 0, which
-//! stands for the element at hand. [`BlockProgram::new`] turns it into steps over registers; [`BlockProgram::run`] takes blocks
-//! of elements that fit the first-level cache, and does each step as one vectorised loop over a block. Blocks run on all
-//! processors. The result has the interpreter's bits, but for the payload of a NaN.
+//! A map (one op, or a fused chain of them) is a kernel in *map form*: it loads and stores at the constant index 0,
+//! which stands for the element at hand. [`BlockProgram::new`] turns it into steps over registers;
+//! [`BlockProgram::run`] takes blocks of elements that fit the first-level cache, and does each step as one vectorised
+//! loop over a block. Blocks run on all processors. The result has the interpreter's bits, but for the payload of a
+//! NaN.
 //!
 //! ```text
 //! kernel ─► lower ─► direct ─► allocate ─► Program        once
@@ -94,8 +95,8 @@ const LANES_OF_BLOCK: [usize; 2] = [1024, 512];
 const CACHE: usize = 24 << 10;
 
 impl BlockProgram {
-    /// The program of a kernel in map form: one that reads its inputs and writes its outputs at the constant index 0, and
-    /// takes no scalar but the number of the element, an integer named `index`.
+    /// The program of a kernel in map form: one that reads its inputs and writes its outputs at the constant index 0,
+    /// and takes no scalar but the number of the element, an integer named `index`.
     pub fn new(kernel: &Kernel) -> Result<BlockProgram> {
         let program = lower::lower(kernel)?;
         let constants = Splats::constants(&program);
@@ -103,8 +104,8 @@ impl BlockProgram {
         Ok(BlockProgram { program, constants, lanes: LANES_OF_BLOCK[usize::from(!fits)] })
     }
 
-    /// Runs the program over `count` elements, on several threads where there are enough of them. Inputs and outputs are in
-    /// the order of the kernel's buffers.
+    /// Runs the program over `count` elements, on several threads where there are enough of them. Inputs and outputs
+    /// are in the order of the kernel's buffers.
     pub fn run(&self, count: usize, inputs: &[Input<'_>], outputs: &mut [Output<'_>]) -> Result<()> {
         let operands = Operands::new(&self.program, count, inputs, outputs)?;
         if count == 0 {

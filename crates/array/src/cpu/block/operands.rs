@@ -137,7 +137,10 @@ impl Check<'_> {
                 let fits = |other: &Port| other.elem.bytes() == port.elem.bytes();
                 match self.program.outputs.get(output) {
                     Some(other) if fits(other) => Ok(Source::InPlace(output)),
-                    _ => Err(self.refuse(format!("{} must fit output {output} to be in its place but does not", port.name))),
+                    _ => {
+                        Err(self
+                            .refuse(format!("{} must fit output {output} to be in its place but does not", port.name)))
+                    }
                 }
             }
         }

@@ -10,8 +10,8 @@ use super::space::{Layout, Order};
 use super::task::{self, Shared};
 use crate::error::Result;
 
-/// Steps times elements below which a task is not worth handing to another thread: some 20 µs.
-const TASK_WORK: usize = 1 << 16;
+/// Steps times elements below which a task is not worth handing to another thread: some 25 µs.
+const TASK_WORK: usize = 1 << 18;
 
 /// Tasks per thread, so that one that is held up does not hold up all.
 const TASKS_PER_THREAD: usize = 8;

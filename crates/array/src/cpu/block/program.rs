@@ -1,8 +1,9 @@
 //! A block program as data: steps over registers.
 //!
-//! A register holds one component of one value for every lane of a block. Values of the kernel are taken apart into such
-//! components while lowering, so vectors and complex numbers cost nothing here. At first every register is written by one
-//! instruction; `allocate` then lets registers share slots, so that the block's working set stays small.
+//! A register holds one component of one value for every lane of a block. Values of the kernel are taken apart into
+//! such components while lowering, so vectors and complex numbers cost nothing here. At first every register is
+//! written by one instruction; `allocate` then lets registers share slots, so that the block's working set stays
+//! small.
 
 use pumice_kernel::Elem;
 use pumice_kernel::ir::Line;
@@ -48,18 +49,46 @@ pub(super) struct Sequence {
 /// What happens to a block.
 pub(super) enum Step {
     /// A loop over lanes. It has as many operands as the function takes.
-    Apply { function: Function, out: Reg, operands: SmallVec<[Reg; 3]> },
+    Apply {
+        function: Function,
+        out: Reg,
+        operands: SmallVec<[Reg; 3]>,
+    },
     /// A copy, for active lanes.
     Copy(Move),
     /// From an array that every lane has for itself.
-    Load { out: Reg, at: Element },
+    Load {
+        out: Reg,
+        at: Element,
+    },
     /// To an array that every lane has for itself.
-    Store { value: Reg, at: Element },
-    If { condition: Reg, then: Sequence, otherwise: Sequence },
+    Store {
+        value: Reg,
+        at: Element,
+    },
+    If {
+        condition: Reg,
+        then: Sequence,
+        otherwise: Sequence,
+    },
     /// `index` runs from `start` by `step` to `end`; `enter` sets the carried values.
-    For { index: Reg, start: Reg, end: Reg, step: Reg, enter: Vec<Move>, body: Sequence, line: Line },
+    For {
+        index: Reg,
+        start: Reg,
+        end: Reg,
+        step: Reg,
+        enter: Vec<Move>,
+        body: Sequence,
+        line: Line,
+    },
     /// `test` leaves whether to go on in `holds`.
-    While { enter: Vec<Move>, test: Vec<Step>, holds: Reg, body: Sequence, line: Line },
+    While {
+        enter: Vec<Move>,
+        test: Vec<Step>,
+        holds: Reg,
+        body: Sequence,
+        line: Line,
+    },
 }
 
 /// An element of a private array, or one component of it: `index * scale + offset`.
@@ -72,11 +101,10 @@ pub(super) struct Element {
     pub(super) line: Line,
 }
 
-/// A private array: every component of every element is a register's worth of lanes.
+/// A private array: every component of every element is a block's lanes.
 #[derive(Clone, Debug)]
 pub(super) struct Array {
     pub(super) name: String,
-    pub(super) width: Width,
     /// Elements.
     pub(super) len: usize,
     /// Components of an element.

@@ -163,7 +163,8 @@ fn tile_pieces(layout: &Layout, at: &[usize], axis: usize, [rows, cols]: [usize;
     }
 }
 
-/// Calls a function on every block of a range of elements, at most `lanes` at a time. Tiles need whole rows of the first axis.
+/// Calls a function on every block of a range of elements, at most `lanes` at a time. Tiles need whole rows of the
+/// first axis.
 pub(super) fn each_region<E>(
     shape: &[usize],
     order: Order,
@@ -181,7 +182,15 @@ pub(super) fn each_region<E>(
     (at[0], end[0]) = (range.start / row, range.end / row);
     let start = at.clone();
     let tile_cols = lanes / TILE_ROWS;
-    let step = |dim: usize| if dim == axis { TILE_ROWS } else if dim == last { tile_cols } else { 1 };
+    let step = |dim: usize| {
+        if dim == axis {
+            TILE_ROWS
+        } else if dim == last {
+            tile_cols
+        } else {
+            1
+        }
+    };
     loop {
         let (rows, cols) = ((end[axis] - at[axis]).min(TILE_ROWS), (end[last] - at[last]).min(tile_cols));
         f(&Region::Tile { at: at.clone(), axis, rows, cols })?;

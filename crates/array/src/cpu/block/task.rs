@@ -163,8 +163,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Readies an output's registers. Gives the bytes of the block where they stand together and the lanes are yet to be
-    /// written there.
+    /// Readies an output's registers. Gives the bytes of the block where they stand together and the lanes are yet to
+    /// be written there.
     fn open(&mut self, output: usize, region: &Region) -> &'a mut [u8] {
         let port = &self.shared.program.outputs[output];
         let lanes = region.lanes();

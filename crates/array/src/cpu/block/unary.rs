@@ -43,7 +43,9 @@ macro_rules! float_table {
             Some(match op {
                 UnaryOp::Neg => each!($variant, |a: $bits| a ^ SIGN),
                 UnaryOp::Abs => each!($variant, |a: $bits| a & !SIGN),
-                UnaryOp::Floor => each!($variant, |a: $f| $round(a, |a, near| if near > a { near - 1.0 } else { near })),
+                UnaryOp::Floor => {
+                    each!($variant, |a: $f| $round(a, |a, near| if near > a { near - 1.0 } else { near }))
+                }
                 UnaryOp::Ceil => each!($variant, |a: $f| $round(a, |a, near| if near < a { near + 1.0 } else { near })),
                 UnaryOp::Trunc => each!($variant, |a: $f| $round(a, |a, near| {
                     if near.abs() > a.abs() { near - (1.0 as $f).copysign(a) } else { near }
@@ -54,8 +56,9 @@ macro_rules! float_table {
             })
         }
 
-        /// An integer near `a`, mended from the nearest. By sums instead of the C library's functions, which a processor
-        /// without SSE4 needs: a sum with 2^23 (2^52) drops the fraction, and numbers beyond have none. All keep the sign.
+        /// An integer near `a`, mended from the nearest. By sums instead of the C library's functions, which a
+        /// processor without SSE4 needs: a sum with 2^23 (2^52) drops the fraction, and numbers beyond have none. All
+        /// keep the sign.
         #[inline(always)]
         fn $round(a: $f, mend: impl Fn($f, $f) -> $f) -> $f {
             const WHOLE: $f = (1u64 << (<$f>::MANTISSA_DIGITS - 1)) as $f;

@@ -1,12 +1,13 @@
 //! f16 and bf16 products with subgroup-scope cooperative matrices.
 //!
 //! A workgroup makes `tile_m × tile_n` results, each of its subgroups `sub_m × sub_n`. Global memory is read 16 bytes at a time
-//! into registers one step ahead, goes to shared memory (rows padded by 16 bytes, so that eight rows lie in different banks),
-//! and is multiplied from there. Results are rounded by our own code on the way out: a driver's f32 → bf16 is not
-//! round-to-nearest-even.
+//! into registers a step or two ahead, goes to shared memory (rows padded by 16 bytes, so that eight rows lie in different
+//! banks), and is multiplied from there. Results leave through the same memory and are rounded by our own code: a driver's
+//! f32 → bf16 is not round-to-nearest-even.
 
 use pumice_kernel::{
-    Access, Buffer, Builder, Elem, Kernel, Matrix, MatrixLayout, MatrixRole, MatrixScope, Result, SharedArray, Val,
+    Access, Buffer, Builder, Elem, Kernel, Matrix, MatrixLayout, MatrixRole, MatrixScope, Result, Scalar, SharedArray,
+    Val,
 };
 
 use pumice_kernel::search::{Choice, Space};
@@ -26,17 +27,8 @@ pub struct Shape {
     pub sub_m: u32,
     /// Columns of C a subgroup makes.
     pub sub_n: u32,
-    /// Shared buffers in turn: with 2, one barrier a step is enough. The loop is unrolled so often.
-    pub stages: u32,
     /// How many steps ahead global memory is read into registers.
     pub ahead: u32,
-    /// Rows of tiles walked together (see `tile_of`).
-    pub band: u32,
-    /// How many neighbours take as many rows where rows are short. With 8 and an odd pitch they write different banks of
-    /// shared memory, and global memory sees the same bytes together.
-    pub side: u32,
-    /// Whether (1) the matrices of the next place along K are loaded before those of this one are multiplied.
-    pub early: u32,
     /// Invocations in a subgroup.
     pub subgroup: u32,
     /// Whether B is given as n × k, rows along K.
@@ -47,9 +39,8 @@ impl Shape {
     /// The shape a choice of the search space stands for.
     fn of(choice: &Choice, subgroup: u32, transposed: bool) -> Shape {
         let [tile_m, tile_n, step] = ["tile_m", "tile_n", "step"].map(|name| choice.get(name));
-        let [sub_m, sub_n, stages] = ["sub_m", "sub_n", "stages"].map(|name| choice.get(name));
-        let [ahead, band, side, early] = ["ahead", "band", "side", "early"].map(|name| choice.get(name));
-        Shape { tile_m, tile_n, step, sub_m, sub_n, stages, ahead, band, side, early, subgroup, transposed }
+        let [sub_m, sub_n, ahead] = ["sub_m", "sub_n", "ahead"].map(|name| choice.get(name));
+        Shape { tile_m, tile_n, step, sub_m, sub_n, ahead, subgroup, transposed }
     }
 
     /// Vectors of eight an invocation moves in a step.
@@ -59,12 +50,16 @@ impl Shape {
 
     /// Invocations in a workgroup.
     pub fn invocations(&self) -> u32 {
-        self.tile_m / self.sub_m * (self.tile_n / self.sub_n) * self.subgroup
+        self.subgroups() * self.subgroup
+    }
+
+    fn subgroups(&self) -> u32 {
+        self.tile_m / self.sub_m * (self.tile_n / self.sub_n)
     }
 
     /// What K must be a multiple of.
     pub fn depth_unit(&self) -> u32 {
-        self.step * self.stages
+        self.step
     }
 
     /// Whether every invocation moves the same number of vectors, and there are neither too few nor too many of them.
@@ -76,42 +71,42 @@ impl Shape {
             && (64..=512).contains(&n)
             && even(self.tile_m * self.step / 8)
             && even(self.tile_n * self.step / 8)
+            && (self.beside() * SIDE * SIDE / 8).is_multiple_of(self.subgroup)
             && self.shared_bytes() <= 48 << 10
     }
 
     /// Bytes of shared memory the kernel takes.
     pub fn shared_bytes(&self) -> u32 {
-        let factors = self.tile_m * a_pitch(self) + b_rows(self) * b_pitch(self);
-        let staging = self.invocations() / self.subgroup * SIDE * SIDE * 4;
-        self.stages * factors * 16 + staging
+        self.shared_vectors() * 16
+    }
+
+    fn shared_vectors(&self) -> u32 {
+        self.tile_vectors().max(self.subgroups() * patch_vectors(self.beside()))
+    }
+
+    fn tile_vectors(&self) -> u32 {
+        self.tile_m * a_pitch(self) + b_rows(self) * b_pitch(self)
+    }
+
+    /// How many result matrices side by side a subgroup takes through shared memory at once, where the tiles were.
+    fn beside(&self) -> u32 {
+        let room = self.tile_vectors() / self.subgroups();
+        let fits = |count: &u32| (self.sub_n / SIDE).is_multiple_of(*count) && patch_vectors(*count) <= room;
+        [4, 2].into_iter().find(fits).unwrap_or(1)
     }
 }
 
 impl std::fmt::Display for Shape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Shape { tile_m, tile_n, step, sub_m, sub_n, stages, ahead, band, side, early, .. } = self;
+        let Shape { tile_m, tile_n, step, sub_m, sub_n, ahead, .. } = self;
         let transposed = if self.transposed { "/t" } else { "" };
-        write!(f, "{tile_m}x{tile_n}x{step}/{sub_m}x{sub_n}/s{stages}/a{ahead}/b{band}/r{side}/e{early}{transposed}")
+        write!(f, "{tile_m}x{tile_n}x{step}/{sub_m}x{sub_n}/a{ahead}{transposed}")
     }
 }
 
 /// The shape that is best on an H200 at 4096³; see `pumice bench --sweep`.
 pub fn best(subgroup: u32) -> Shape {
-    let (tile_m, tile_n, sub_m, sub_n) = (128, 128, 64, 64);
-    Shape {
-        tile_m,
-        tile_n,
-        step: 32,
-        sub_m,
-        sub_n,
-        stages: 1,
-        ahead: 1,
-        band: 8,
-        side: 1,
-        early: 0,
-        subgroup,
-        transposed: false,
-    }
+    Shape { tile_m: 128, tile_n: 128, step: 32, sub_m: 64, sub_n: 64, ahead: 1, subgroup, transposed: false }
 }
 
 /// The search space.
@@ -119,22 +114,22 @@ pub fn space(subgroup: u32, transposed: bool) -> Space {
     Space::new()
         .axis("tile_m", [128, 256])
         .axis("tile_n", [128, 256])
-        .axis("step", [16, 32, 64])
+        .axis("step", [32, 64])
         .axis("sub_m", [32, 64])
         .axis("sub_n", [64])
-        .axis("stages", [1, 2])
-        .axis("ahead", [0, 1, 2])
-        .axis("band", [8])
-        .axis("side", [1, 8])
-        .axis("early", [0, 1])
+        .axis("ahead", [1, 2])
         .require("the tiles divide evenly among the invocations and fit shared memory", move |choice| {
             Shape::of(choice, subgroup, transposed).is_valid()
         })
-        // Beyond that the registers of an invocation do not hold what is read ahead and its sums, and spill.
+        // Beyond that the registers of an invocation do not hold its sums and what is read ahead, and spill.
         .require("at most 16 vectors of 16 bytes read ahead, 12 beside sums of 64 x 64", move |choice| {
             let shape = Shape::of(choice, subgroup, transposed);
             let vectors = shape.ahead * shape.vectors();
             vectors <= if shape.sub_m == 64 { 12 } else { 16 }
+        })
+        .require("at most 256 invocations beside sums of 64 x 64", move |choice| {
+            let shape = Shape::of(choice, subgroup, transposed);
+            shape.sub_m < 64 || shape.invocations() <= 256
         })
 }
 
@@ -145,6 +140,9 @@ pub fn candidates(subgroup: u32, transposed: bool) -> Vec<Shape> {
 
 /// Rows and columns of one cooperative matrix.
 const SIDE: u32 = 16;
+/// Rows of tiles walked together (see `tile_of`). Others make little difference at 4096³ on an H200: 307 to 314 TFLOP/s from
+/// 1 to 32.
+const BAND: u32 = 8;
 
 /// Vectors of eight from one row of the A tile in shared memory to the next.
 fn a_pitch(s: &Shape) -> u32 {
@@ -161,6 +159,16 @@ fn b_rows(s: &Shape) -> u32 {
     if s.transposed { s.tile_n } else { s.step }
 }
 
+/// Vectors of four f32 that a subgroup's result matrices take side by side. Rows are 8 banks apart from multiples of 32, so
+/// that the four rows a driver writes together lie in different ones.
+fn patch_vectors(beside: u32) -> u32 {
+    SIDE * patch_pitch(beside)
+}
+
+fn patch_pitch(beside: u32) -> u32 {
+    beside * SIDE / 4 + 2
+}
+
 fn matrix(elem: Elem, role: MatrixRole) -> Matrix {
     Matrix { scope: MatrixScope::Subgroup, elem, rows: SIDE, cols: SIDE, role }
 }
@@ -173,7 +181,7 @@ pub fn matmul(elem: Elem, shape: Shape) -> Result<Kernel> {
         let (a, b) = (k.buffer("a", elem, Access::Read, 16), k.buffer("b", elem, Access::Read, 16));
         let c = k.buffer("c", elem, Access::Write, 16);
         let (m, n, depth) = (k.arg_i32("m"), k.arg_i32("n"), k.arg_i32("k"));
-        let (tile_row, tile_col) = tile_of(k, m / s.tile_m as i32, n / s.tile_n as i32, s.band);
+        let (tile_row, tile_col) = tile_of(k, m / s.tile_m as i32, n / s.tile_n as i32, BAND);
         let origin = (tile_row * s.tile_m, tile_col * s.tile_n);
         let sub = subgroup_place(k, &s);
         let reader = Reader::new(k, &s, (a, b), origin, (n, depth));
@@ -181,28 +189,18 @@ pub fn matmul(elem: Elem, shape: Shape) -> Result<Kernel> {
         let zero = k.matrix_fill(matrix(Elem::F32, MatrixRole::Accumulator), 0.0);
         let sums = vec![zero; (s.sub_m / SIDE * (s.sub_n / SIDE)) as usize];
         let ready: Vec<Val> = (0..s.ahead).flat_map(|i| reader.read(k.i32((i * s.step) as i32))).collect();
-        let (_, sums) = k.for_(0, depth, s.depth_unit(), (ready, sums), |at, (mut ready, mut sums)| {
-            for stage in 0..s.stages {
-                let at = at + stage * s.step;
-                if s.ahead == 0 {
-                    ready = reader.read(at);
-                }
-                if s.stages == 1 {
-                    k.barrier();
-                }
-                let rest = ready.split_off(s.vectors() as usize);
-                tiles.write(&ready, stage);
-                k.barrier();
-                ready = rest;
-                if s.ahead > 0 {
-                    ready.extend(reader.read(at + s.ahead * s.step));
-                }
-                sums = tiles.multiply(stage, sums);
-            }
-            (ready, sums)
+        // Unrolled by the driver it spills: 276 instead of 301 TFLOP/s on an H200.
+        let (_, sums) = k.for_rolled(0, depth, s.step, (ready, sums), |at, (mut ready, sums)| {
+            k.barrier();
+            let mut later = ready.split_off(s.vectors() as usize);
+            tiles.write(&ready);
+            k.barrier();
+            later.extend(reader.read(at + s.ahead * s.step));
+            (later, tiles.multiply(sums))
         });
         let first = (origin.0 + sub.0) * n + origin.1 + sub.1;
-        write_results(k, &s, elem, &sums, n, |at, values| c.store_wide(first + at, values));
+        k.barrier();
+        write_results(k, &s, tiles.memory, &sums, n, |at, values| c.store_wide(first + at, values));
     })
 }
 
@@ -214,12 +212,21 @@ fn subgroup_place<'k>(k: &'k Builder, s: &Shape) -> (Val<'k>, Val<'k>) {
 }
 
 /// Which rows and vectors of a `rows × vectors` tile this invocation moves.
+///
+/// Shared memory takes what eight neighbours write at once. With an odd pitch they meet in no bank if the rows they write
+/// are as far apart as a row has vectors: 314 instead of 301 TFLOP/s on an H200.
 fn spread<'k>(k: &'k Builder, s: &Shape, rows: u32, vectors: u32) -> Vec<(Val<'k>, Val<'k>)> {
     let (id, invocations) = (k.local_index(), s.invocations());
+    // Not one place and constant distances from it: a driver then keeps more in registers (310 to 284 with 128 x 256).
     let places = (0..rows * vectors / invocations).map(|j| id + j * invocations);
-    let side = if vectors < 8 { s.side } else { 1 };
-    let block = side * vectors;
-    places.map(|at| (at.div_u(block) * side + at.rem_u(side), at.rem_u(block).div_u(side))).collect()
+    let apart = |row: Val<'k>| {
+        let (inside, together) = (row.rem_u(8), 8 / vectors);
+        row - inside + inside.rem_u(together) * vectors + inside.div_u(together)
+    };
+    places
+        .map(|at| (at.div_u(vectors), at.rem_u(vectors)))
+        .map(|(row, vector)| (if vectors < 8 { apart(row) } else { row }, vector))
+        .collect()
 }
 
 /// Reads this invocation's share of a step from global memory.
@@ -268,68 +275,47 @@ impl<'k> Reader<'k> {
     }
 }
 
-/// The tiles of A and B in shared memory.
+/// The tiles of A and B in shared memory: first A's, then B's.
 struct Tiles<'k> {
     elem: Elem,
     s: Shape,
-    a: SharedArray<'k>,
-    b: SharedArray<'k>,
-    /// Where this invocation puts what it read, in the first stage.
-    a_places: Vec<Val<'k>>,
-    b_places: Vec<Val<'k>>,
-    /// Where this subgroup's first matrices begin, in the first stage.
+    memory: SharedArray<'k>,
+    /// Where this invocation puts what it read.
+    places: Vec<Val<'k>>,
+    /// Where this subgroup's first matrices begin.
     a_first: Val<'k>,
     b_first: Val<'k>,
 }
 
 impl<'k> Tiles<'k> {
     fn new(k: &'k Builder, elem: Elem, s: &Shape, sub: (Val<'k>, Val<'k>)) -> Tiles<'k> {
-        let (pitch_a, pitch_b) = (a_pitch(s), b_pitch(s));
-        let place = |pitch: u32| move |(row, vector): (Val<'k>, Val<'k>)| row * pitch + vector;
+        let (pitch_a, pitch_b, of_b) = (a_pitch(s), b_pitch(s), s.tile_m * a_pitch(s));
+        let a_places = spread(k, s, s.tile_m, s.step / 8).into_iter().map(|(row, vector)| row * pitch_a + vector);
+        let b_places = spread(k, s, b_rows(s), pitch_b - 1).into_iter().map(|(row, vector)| row * pitch_b + vector);
         Tiles {
             elem,
             s: *s,
-            a: k.shared_vectors("a_tile", Elem::U32, 4, s.stages * s.tile_m * pitch_a),
-            b: k.shared_vectors("b_tile", Elem::U32, 4, s.stages * b_rows(s) * pitch_b),
-            a_places: spread(k, s, s.tile_m, s.step / 8).into_iter().map(place(pitch_a)).collect(),
-            b_places: spread(k, s, b_rows(s), pitch_b - 1).into_iter().map(place(pitch_b)).collect(),
+            memory: k.shared_vectors("tiles", Elem::U32, 4, s.shared_vectors()),
+            places: a_places.chain(b_places.map(|place| place + of_b)).collect(),
             a_first: sub.0 * pitch_a,
-            b_first: if s.transposed { sub.1 * pitch_b } else { sub.1.shr_u(3) },
+            b_first: if s.transposed { sub.1 * pitch_b } else { sub.1.shr_u(3) } + of_b,
         }
     }
 
-    /// Where a stage begins in the two arrays.
-    fn bases(&self, stage: u32) -> (u32, u32) {
-        let s = &self.s;
-        (stage * s.tile_m * a_pitch(s), stage * b_rows(s) * b_pitch(s))
-    }
-
     /// Puts what was read into shared memory.
-    fn write(&self, vectors: &[Val<'k>], stage: u32) {
-        let (a_base, b_base) = self.bases(stage);
-        let to_a = self.a_places.iter().map(|&place| (self.a, place + a_base));
-        let to_b = self.b_places.iter().map(|&place| (self.b, place + b_base));
-        for ((array, place), &vector) in to_a.chain(to_b).zip(vectors) {
-            array.store(place, vector);
+    fn write(&self, vectors: &[Val<'k>]) {
+        for (&place, &vector) in self.places.iter().zip(vectors) {
+            self.memory.store(place, vector);
         }
     }
 
     /// Adds the product of the tiles to this subgroup's sums.
-    fn multiply(&self, stage: u32, mut sums: Vec<Val<'k>>) -> Vec<Val<'k>> {
+    fn multiply(&self, mut sums: Vec<Val<'k>>) -> Vec<Val<'k>> {
         let across = self.s.sub_n / SIDE;
-        let inners = self.s.step / SIDE;
-        let mut next = (self.s.early > 0).then(|| (self.left(stage, 0), self.right(stage, 0)));
-        for inner in 0..inners {
-            let early = next.take();
-            if early.is_some() && inner + 1 < inners {
-                next = Some((self.left(stage, inner + 1), self.right(stage, inner + 1)));
-            }
-            let (left, right) = match early {
-                Some((left, right)) => (left, Some(right)),
-                None => (self.left(stage, inner), None),
-            };
+        for inner in 0..self.s.step / SIDE {
+            let left = self.left(inner);
             for j in 0..across {
-                let right = right.as_ref().map_or_else(|| self.right_at(stage, inner, j), |all| all[j as usize]);
+                let right = self.right(inner, j);
                 for (i, &left) in left.iter().enumerate() {
                     let sum = &mut sums[i * across as usize + j as usize];
                     *sum = left.matrix_mul_add(right, *sum);
@@ -340,64 +326,60 @@ impl<'k> Tiles<'k> {
     }
 
     /// The subgroup's matrices of A at one place along K.
-    fn left(&self, stage: u32, inner: u32) -> Vec<Val<'k>> {
-        let (pitch, base) = (a_pitch(&self.s), self.bases(stage).0);
-        let places = (0..self.s.sub_m / SIDE).map(|i| self.a_first + (i * SIDE * pitch + inner * 2 + base));
+    fn left(&self, inner: u32) -> Vec<Val<'k>> {
+        let pitch = a_pitch(&self.s);
+        let places = (0..self.s.sub_m / SIDE).map(|i| self.a_first + (i * SIDE * pitch + inner * 2));
         let ty = matrix(self.elem, MatrixRole::A);
-        places.map(|at| self.a.load_matrix(ty, at, pitch, MatrixLayout::RowMajor, 16)).collect()
+        places.map(|at| self.memory.load_matrix(ty, at, pitch, MatrixLayout::RowMajor, 16)).collect()
     }
 
-    /// The subgroup's matrices of B at one place along K.
-    fn right(&self, stage: u32, inner: u32) -> Vec<Val<'k>> {
-        (0..self.s.sub_n / SIDE).map(|j| self.right_at(stage, inner, j)).collect()
-    }
-
-    fn right_at(&self, stage: u32, inner: u32, j: u32) -> Val<'k> {
-        let (pitch, base) = (b_pitch(&self.s), self.bases(stage).1);
+    /// One of the subgroup's matrices of B at one place along K.
+    fn right(&self, inner: u32, j: u32) -> Val<'k> {
+        let pitch = b_pitch(&self.s);
         // Vectors from one matrix to the next, along N and along K.
         let (across, down, layout) = match self.s.transposed {
             true => (SIDE * pitch, 2, MatrixLayout::ColumnMajor),
             false => (2, SIDE * pitch, MatrixLayout::RowMajor),
         };
-        let at = self.b_first + (inner * down + j * across + base);
-        self.b.load_matrix(matrix(self.elem, MatrixRole::B), at, pitch, layout, 16)
+        let at = self.b_first + (inner * down + j * across);
+        self.memory.load_matrix(matrix(self.elem, MatrixRole::B), at, pitch, layout, 16)
     }
 }
 
-/// Takes each result matrix through shared memory, a patch per subgroup, and hands on runs of 16 bytes with their place in C
-/// (rows of `n`) relative to the subgroup's first result.
+/// Takes result matrices through shared memory, a patch of them per subgroup, and hands on runs of eight values with their
+/// place in C (rows of `n`) relative to the subgroup's first result.
 fn write_results<'k>(
     k: &'k Builder,
     s: &Shape,
-    elem: Elem,
+    memory: SharedArray<'k>,
     sums: &[Val<'k>],
     n: Val<'k>,
     store: impl Fn(Val<'k>, &[Val<'k>]),
 ) {
-    let patch = k.shared("results", Elem::F32, s.invocations() / s.subgroup * SIDE * SIDE);
-    let base = k.subgroup_id() * (SIDE * SIDE);
-    let wide = 16 / elem.bytes() as u32;
+    let (beside, pitch) = (s.beside(), patch_pitch(s.beside()));
+    let base = k.subgroup_id() * patch_vectors(beside);
     // The runs this invocation hands on: where they lie in the patch, and in C.
-    let runs: Vec<(Vec<Val>, Val)> = (0..SIDE * SIDE / wide)
+    let per_row = beside * SIDE / 8;
+    let runs: Vec<(Val, Val)> = (0..SIDE * per_row)
         .step_by(s.subgroup as usize)
         .map(|first| {
             let run = k.lane() + first;
-            let (row, col) = (run.div_u(SIDE / wide), run.rem_u(SIDE / wide) * wide);
-            let start = base + row * SIDE + col;
-            ((0..wide).map(|e| start + e).collect(), row * n + col)
+            let (row, col) = (run.div_u(per_row), run.rem_u(per_row));
+            (base + row * pitch + col * 2, row * n + col * 8)
         })
         .collect();
-    let across = (s.sub_n / SIDE) as usize;
-    for (i, row) in sums.chunks(across).enumerate() {
-        let down = n * (i as u32 * SIDE);
-        for (j, &sum) in row.iter().enumerate() {
-            patch.store_matrix(sum, base, SIDE, MatrixLayout::RowMajor, 16);
-            k.barrier();
-            for (cells, place) in &runs {
-                let values: Vec<Val> = cells.iter().map(|&cell| patch.load(cell)).collect();
-                store(*place + down + j as u32 * SIDE, &values);
-            }
-            k.barrier();
+    let across = s.sub_n / SIDE;
+    for (i, patch) in sums.chunks(beside as usize).enumerate() {
+        let (row, col) = (i as u32 * beside / across * SIDE, i as u32 * beside % across * SIDE);
+        for (j, &sum) in patch.iter().enumerate() {
+            memory.store_matrix(sum, base + j as u32 * (SIDE / 4), pitch, MatrixLayout::RowMajor, 16);
         }
+        k.barrier();
+        for &(cell, place) in &runs {
+            let halves = [0, 1].map(|half| memory.load(cell + half).bitcast(Scalar::F32));
+            let values: Vec<Val> = halves.iter().flat_map(|half| (0..4).map(|lane| half.lane(lane))).collect();
+            store(place + n * row + col, &values);
+        }
+        k.barrier();
     }
 }

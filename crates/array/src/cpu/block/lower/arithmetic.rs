@@ -30,9 +30,7 @@ impl Lowering<'_> {
             Op::Compare(op, a, _) => Some(binary::compare(*op, self.scalar(*a)).expect(DEFINED)),
             Op::Fma(a, ..) => Some(fma::fma(self.scalar(*a)).expect(DEFINED)),
             Op::Select(_, a, _) => Some(binary::select(self.scalar(*a))),
-            Op::Convert { value, signed } => {
-                Some(convert::convert(self.scalar(*value), self.scalar(result), *signed))
-            }
+            Op::Convert { value, signed } => Some(convert::convert(self.scalar(*value), self.scalar(result), *signed)),
             Op::Encode(elem, _) => Some(convert::encode(*elem).expect(DEFINED)),
             Op::Decode(elem, _) => Some(convert::decode(*elem).expect(DEFINED)),
             Op::Dot4 { signed_a, signed_b, .. } => Some(binary::dot4(*signed_a, *signed_b)),
@@ -70,10 +68,9 @@ impl Lowering<'_> {
             (Width::Narrow, Width::Wide) => {
                 parts.chunks(2).map(|pair| push(self, convert::join(), pair.iter().copied().collect())).collect()
             }
-            (Width::Wide, Width::Narrow) => parts
-                .iter()
-                .flat_map(|part| convert::halves().map(|half| push(self, half, smallvec![*part])))
-                .collect(),
+            (Width::Wide, Width::Narrow) => {
+                parts.iter().flat_map(|part| convert::halves().map(|half| push(self, half, smallvec![*part]))).collect()
+            }
             _ => parts,
         };
         debug_assert_eq!(out.len(), ty.lanes());

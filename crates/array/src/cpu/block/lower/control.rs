@@ -84,8 +84,8 @@ impl<'k> Lowering<'k> {
         to.iter().zip(from).map(|(to, from)| Move { to: *to, from, last: false }).collect()
     }
 
-    /// A nested block whose yields move to registers. The moves happen one after another, so what one of them overwrites
-    /// and a later one needs is copied before.
+    /// A nested block whose yields move to registers. The moves happen one after another, so what one of them
+    /// overwrites and a later one needs is copied before.
     fn sequence(&mut self, block: &'k Block, to: &[Reg]) -> Result<Sequence> {
         self.depth += 1;
         let mut steps = self.block(block)?;

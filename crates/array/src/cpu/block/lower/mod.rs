@@ -1,7 +1,7 @@
 //! From a kernel in map form to a block program.
 //!
-//! Buffers become ports: every input is loaded before the first step and every output stored after the last, so a load in the
-//! kernel is the port's register, and a store a move into it. What a map cannot have is refused here.
+//! Buffers become ports: every input is loaded before the first step and every output stored after the last, so a load
+//! in the kernel is the port's register, and a store a move into it. What a map cannot have is refused here.
 
 mod arithmetic;
 mod control;
@@ -81,7 +81,9 @@ impl<'k> Lowering<'k> {
                 Access::Read => &mut self.program.inputs,
                 Access::Write => &mut self.program.outputs,
                 Access::ReadWrite => {
-                    return Err(self.refuse(format!("only read or only write a buffer but does both to {}", buffer.name)));
+                    return Err(
+                        self.refuse(format!("only read or only write a buffer but does both to {}", buffer.name))
+                    );
                 }
             };
             ports.push(port);
@@ -183,7 +185,9 @@ impl<'k> Lowering<'k> {
             self.program.constants.iter().find(known).map(|(_, bits)| *bits)
         });
         if zero != Some(0) || count != 1 {
-            return Err(self.refuse(format!("access element 0 of {}, which stands for every one, but does not", declared.name)));
+            return Err(
+                self.refuse(format!("access element 0 of {}, which stands for every one, but does not", declared.name))
+            );
         }
         if elem != declared.elem {
             let (name, wanted, found) = (&declared.name, declared.elem.name(), elem.name());
@@ -195,7 +199,13 @@ impl<'k> Lowering<'k> {
     fn constant(&mut self, result: Value, bits: u64) {
         let (ty, scalar) = (self.kernel.type_of(result), self.scalar(result));
         let bits = match scalar {
-            Scalar::Bool => if bits & 1 != 0 { u32::MAX as u64 } else { 0 },
+            Scalar::Bool => {
+                if bits & 1 != 0 {
+                    u32::MAX as u64
+                } else {
+                    0
+                }
+            }
             _ => bits,
         };
         let width = width(scalar);
@@ -257,7 +267,5 @@ impl<'k> Lowering<'k> {
 }
 
 fn array(decl: &ArrayDecl) -> Array {
-    let ty = decl.compute();
-    let scalar = ty.scalar().expect("elements are never matrices");
-    Array { name: decl.name.clone(), width: width(scalar), len: decl.len as usize, components: ty.lanes() }
+    Array { name: decl.name.clone(), len: decl.len as usize, components: decl.compute().lanes() }
 }

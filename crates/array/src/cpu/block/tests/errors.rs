@@ -71,10 +71,7 @@ fn misfit(count: usize, inputs: &[Input<'_>], outputs: &mut [Output<'_>]) -> Str
 fn operands_must_fit() {
     let (a, mut out) = (vec![0u8; 40], vec![0u8; 40]);
     let input = Input::Contiguous(&a);
-    assert_eq!(
-        misfit(10, &[input], &mut [Output::Contiguous(&mut out)]),
-        "[map] 2 inputs must be given but 1 were."
-    );
+    assert_eq!(misfit(10, &[input], &mut [Output::Contiguous(&mut out)]), "[map] 2 inputs must be given but 1 were.");
     assert_eq!(
         misfit(11, &[input, input], &mut [Output::Contiguous(&mut out)]),
         "[map] in must hold 11 elements of 4 bytes but has 40 bytes."

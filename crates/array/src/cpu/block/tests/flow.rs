@@ -22,10 +22,14 @@ fn branches_nest_and_hand_over_values() {
 #[test]
 fn both_sides_may_hand_over_the_same_value_twice() {
     let kernel = map([Elem::F32, Elem::F32], &[Elem::F32, Elem::F32], |k, [x, y]| {
-        let (a, b) = k.if_(x.lt(y), || {
-            let sum = x + y;
-            (sum, sum)
-        }, || (y, x));
+        let (a, b) = k.if_(
+            x.lt(y),
+            || {
+                let sum = x + y;
+                (sum, sum)
+            },
+            || (y, x),
+        );
         vec![a, b]
     });
     agree(&kernel, COUNT);
@@ -61,9 +65,8 @@ fn a_loop_with_one_bound_for_all_runs_for_all() {
         vec![k.fold(k.i32(10), k.f32(1.0), |i, sum| sum * x + i.to(Scalar::F32))]
     });
     agree(&kernel, COUNT);
-    let uniform = map([Elem::F32], &[Elem::I32, Elem::F32], |k, [x]| {
-        vec![k.fold(k.i32(10), k.i32(1), |i, sum| sum * 3 + i), x]
-    });
+    let uniform =
+        map([Elem::F32], &[Elem::I32, Elem::F32], |k, [x]| vec![k.fold(k.i32(10), k.i32(1), |i, sum| sum * 3 + i), x]);
     agree(&uniform, COUNT);
 }
 

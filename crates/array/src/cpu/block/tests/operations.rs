@@ -44,9 +44,7 @@ fn all(kernels: impl Iterator<Item = Option<Kernel>>) -> usize {
 #[test]
 fn unary_operations_have_the_interpreters_bits() {
     use UnaryOp::*;
-    let ops = [
-        Neg, Abs, Not, Floor, Ceil, Trunc, RoundEven, Sqrt, CountOnes, LeadingZeros, TrailingZeros, ReverseBits,
-    ];
+    let ops = [Neg, Abs, Not, Floor, Ceil, Trunc, RoundEven, Sqrt, CountOnes, LeadingZeros, TrailingZeros, ReverseBits];
     let cases = ops.into_iter().flat_map(|op| SCALARS.map(|s| (op, s.storage())));
     let found = all(cases.map(|(op, elem)| single(&[elem], elem, |v| Op::Unary(op, v[0]))));
     assert_eq!(found, 2 * 4 + 3 + 5 * 2 + 4 * 2);
@@ -150,8 +148,7 @@ fn a_fused_product_is_rounded_once_next_to_ties_and_among_denormals() {
 #[test]
 fn packed_dot_products_have_the_interpreters_bits() {
     for (signed_a, signed_b) in [(false, false), (false, true), (true, false), (true, true)] {
-        let kernel =
-            map([Elem::I32; 3], &[Elem::I32], |_, [a, b, c]| vec![a.dot4_signs(b, c, signed_a, signed_b)]);
+        let kernel = map([Elem::I32; 3], &[Elem::I32], |_, [a, b, c]| vec![a.dot4_signs(b, c, signed_a, signed_b)]);
         agree(&kernel, COUNT);
     }
 }
