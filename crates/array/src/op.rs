@@ -1,6 +1,6 @@
 //! What an op is: a name, a shape rule, a meaning, rules for the transforms, and how it is computed.
 //!
-//! Evaluation knows only the five ways of [`Lowering`], never which op it has. An op says what it means in simpler ops
+//! Evaluation knows only the six ways of [`Lowering`], never which op it has. An op says what it means in simpler ops
 //! (`decompose`), and everything else follows from that; it overrides a rule where it knows a better one. The basis, ops
 //! without a meaning in others, must give all rules that are used.
 
@@ -90,6 +90,8 @@ pub enum Lowering<'a> {
     View(&'a dyn View),
     /// Element by element.
     Map(&'a dyn Map),
+    /// By copying the inputs to where they go.
+    Write(&'a dyn Write),
     /// By kernels on the GPU.
     Kernels(&'a dyn Kernels),
     /// By Rust on the CPU.
@@ -106,6 +108,16 @@ pub trait View {
 pub trait Map {
     /// Writes the computation of an element in the kernel language.
     fn map<'k>(&self, at: &Element<'k>, inputs: &[Typed<'k>]) -> Typed<'k>;
+}
+
+/// A result put together from the elements of its inputs.
+pub trait Write {
+    /// Whether the result begins as the first input, and takes over its memory if nobody else needs it. The other inputs are
+    /// written over it. Otherwise the parts cover the result.
+    fn has_base(&self) -> bool;
+
+    /// Where in the result, laid out without gaps, each input goes that is written. Parts do not overlap.
+    fn parts(&self, place: &Place<'_>) -> Vec<Layout>;
 }
 
 /// The element a map computes.

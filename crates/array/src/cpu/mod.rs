@@ -1,3 +1,4 @@
 //! The CPU device: how arrays are computed where there is no GPU.
 
 pub mod block;
+pub(crate) mod copy;

@@ -21,6 +21,7 @@ const MOST_INPUTS: usize = 12;
 pub(crate) enum Way {
     View,
     Map,
+    Write,
     Kernels,
     Host,
 }
@@ -57,6 +58,7 @@ fn way(tape: &Tape, call: &TapeCall, target: Option<&Target>) -> Way {
     lowered(tape, call, target, |lowering, _| match lowering {
         Lowering::View(_) => Way::View,
         Lowering::Map(_) => Way::Map,
+        Lowering::Write(_) => Way::Write,
         Lowering::Kernels(_) => Way::Kernels,
         Lowering::Host(_) => Way::Host,
         Lowering::Decompose => unreachable!("[{}] was replaced by its meaning", call.op.name()),

@@ -24,7 +24,8 @@ pub(crate) fn settle(plan: &mut Plan, tape: &Tape) {
     for i in 0..plan.steps.len() {
         let homes: SmallVec<[Home; 6]> = operands(&plan.steps[i].work).map(|placed| placed.home).collect();
         let donors = donors(&plan.steps[i].work);
-        if let (Stream { index, device: Device::GPU }, Work::Launch(_)) = (plan.steps[i].stream, &plan.steps[i].work) {
+        let Stream { index, device } = plan.steps[i].stream;
+        if device == Device::GPU && matches!(plan.steps[i].work, Work::Launch(_) | Work::Write(_)) {
             homes.iter().for_each(|&home| add_user(&mut users, home, index));
         }
         for &home in &homes {
@@ -39,6 +40,7 @@ pub(crate) fn settle(plan: &mut Plan, tape: &Tape) {
                     && last[&from] == i
                     && !kept.contains(&from)
                     && !given.contains(&from)
+                    && read_in_order(&plan.steps[i].work, from)
                     && memory(from, &plan.slots, tape).is_some_and(|bytes| bytes >= wanted && bytes <= wanted + SLACK)
             });
             match donor {
@@ -94,6 +96,7 @@ fn operands(work: &Work) -> Box<dyn Iterator<Item = &Placed> + '_> {
         Work::Launch(launch) => Box::new(launch.operands.iter()),
         Work::Block(block) => Box::new(block.inputs.iter().map(|(placed, ..)| placed).chain(&block.outputs)),
         Work::Host(host) => Box::new(host.inputs.iter().chain(&host.outputs).map(|(placed, _)| placed)),
+        Work::Write(write) => Box::new(write.operands()),
     }
 }
 
@@ -111,8 +114,13 @@ fn donors(work: &Work) -> SmallVec<[(Home, Home); 4]> {
             let fitting = pairs.filter(|(output, (placed, reach, _))| fits(output, placed, *reach));
             fitting.map(|(output, (placed, ..))| (output.home, placed.home)).collect()
         }
-        Work::Host(_) => SmallVec::new(),
+        Work::Host(_) | Work::Write(_) => SmallVec::new(),
     }
+}
+
+/// Whether a step reads memory only where it writes: another look at it, reversed say, would see what is already overwritten.
+fn read_in_order(work: &Work, home: Home) -> bool {
+    operands(work).filter(|p| p.home == home).all(|p| p.layout.offset == 0 && p.layout.is_row_contiguous())
 }
 
 /// Bytes of memory that may be overwritten after its last use; none if it may not.

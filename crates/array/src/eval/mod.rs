@@ -14,6 +14,7 @@ mod run;
 pub mod site;
 mod stats;
 pub(crate) mod switches;
+mod write;
 
 use crate::array::Array;
 use crate::error::{Error, Result};

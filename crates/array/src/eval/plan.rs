@@ -18,6 +18,7 @@ use crate::eval::fuse::{Unit, Way, lowered};
 use crate::eval::map::{Form, Group, GroupInput, GroupNode, Operand, Reach};
 use crate::eval::order::{Tape, ValueId};
 use crate::eval::site::{Placed, Site};
+use crate::eval::write::WriteStep;
 use crate::launch::{Compiled, PendingCompiled, fold_groups};
 use crate::op::{Key, Lowering, Op};
 use crate::ops;
@@ -54,12 +55,15 @@ pub(crate) struct Step {
     pub donations: SmallVec<[(Home, usize); 1]>,
     /// Slots that nobody uses after this step.
     pub ends: SmallVec<[usize; 2]>,
+    /// Whether nothing is left to do where the output takes over the input's memory: a copy.
+    pub is_copy: bool,
 }
 
 pub(crate) enum Work {
     Launch(LaunchStep),
     Block(BlockStep),
     Host(HostStep),
+    Write(WriteStep),
 }
 
 pub(crate) struct LaunchStep {
@@ -121,10 +125,10 @@ pub(crate) fn plan(
 
 /// A plan in the making.
 pub(crate) struct Planner {
-    plan: Plan,
-    target: Option<&'static Target>,
+    pub(super) plan: Plan,
+    pub(super) target: Option<&'static Target>,
     /// Where each value lies, as far as it is planned.
-    placed: Vec<Option<Placed>>,
+    pub(super) placed: Vec<Option<Placed>>,
     /// The stream of the call being planned.
     stream: Option<Stream>,
     /// Whether fused kernels are compiled in the background, and those that are.
@@ -158,11 +162,11 @@ impl Planner {
         self.target.expect("kernels are planned for a GPU")
     }
 
-    fn stream(&self) -> Stream {
+    pub(super) fn stream(&self) -> Stream {
         self.stream.expect("set before a call is planned")
     }
 
-    fn at(&self, value: ValueId) -> &Placed {
+    pub(super) fn at(&self, value: ValueId) -> &Placed {
         self.placed[value as usize].as_ref().expect("units stand after those they need")
     }
 
@@ -173,13 +177,14 @@ impl Planner {
         Placed { home, layout: Layout::contiguous(&spec.shape), dtype: spec.dtype, align: 16 }
     }
 
-    fn push(&mut self, work: Work) {
+    pub(super) fn push(&mut self, work: Work) {
         let step = Step {
             stream: self.stream(),
             work,
             begins: SmallVec::new(),
             donations: SmallVec::new(),
             ends: SmallVec::new(),
+            is_copy: false,
         };
         self.plan.steps.push(step);
     }
@@ -190,6 +195,7 @@ impl Planner {
         match way {
             Way::View => self.view(tape, index),
             Way::Host => self.host(tape, index),
+            Way::Write => self.write(tape, index),
             Way::Kernels | Way::Map => self.kernels(tape, index),
         }
     }
@@ -292,6 +298,11 @@ impl Planner {
 
     /// The array without gaps in new memory.
     pub fn copy(&mut self, from: &Placed, spec: &Spec) -> Result<Placed> {
+        if reach(from) == Reach::Strided && spec.size() > 0 {
+            let to = self.allocate(spec);
+            self.write_parts(&to, vec![(from.clone(), to.layout.clone())])?;
+            return Ok(to);
+        }
         let node = GroupNode {
             op: ops::copy::shared(),
             operands: SmallVec::from_slice(&[Operand::Input(0)]),
@@ -465,7 +476,7 @@ fn wide(group: &Group, inputs: &[Placed]) -> usize {
     if aligned { wide } else { 1 }
 }
 
-fn spans_long(layout: &Layout) -> bool {
+pub(super) fn spans_long(layout: &Layout) -> bool {
     layout.extent().is_some_and(|(low, high)| high - low > i32::MAX as i64 / 2)
 }
 

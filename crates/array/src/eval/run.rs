@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use crate::array::Data;
 use crate::cpu::block::{Input, Output};
+use crate::cpu::copy::Copy;
 use crate::device::{DeviceKind, Stream, gpu_stream, the_gpu};
 use crate::dtype::Dtype;
 use crate::error::Result;
@@ -17,6 +18,7 @@ use crate::eval::order::{Tape, ValueId};
 use crate::eval::plan::{BlockStep, Home, HostStep, LaunchStep, Plan, PlanArgument, Step, Work};
 use crate::eval::site::{HostInput, HostOutput, HostSite, Placed};
 use crate::eval::stats;
+use crate::eval::write::{HostCopy, PartStep, WriteStep};
 use crate::gpu::{self, Event};
 use crate::launch::Part;
 use crate::op::{Lowering, Place};
@@ -66,7 +68,9 @@ impl Run<'_> {
         }
         self.order_after_inputs(step)?;
         match &step.work {
+            _ if step.is_copy && !step.donations.is_empty() => self.take_over(step)?,
             Work::Launch(launch) => self.launch(step, launch)?,
+            Work::Write(write) => self.write(step, write)?,
             Work::Block(block) => {
                 stats::count(|c| &c.block_programs);
                 self.block(step, block)?;
@@ -95,6 +99,7 @@ impl Run<'_> {
             Work::Launch(launch) => launch.operands.iter().map(|p| p.home).collect(),
             Work::Block(block) => block.inputs.iter().map(|(p, ..)| p.home).collect(),
             Work::Host(host) => host.inputs.iter().map(|(p, _)| p.home).collect(),
+            Work::Write(write) => write.operands().map(|p| p.home).collect(),
         };
         for home in operands {
             let Home::Slot(slot) = home else { continue };
@@ -209,6 +214,53 @@ impl Run<'_> {
             Lowering::Host(function) => function.run(&mut site),
             _ => unreachable!("[{}] was a host function when it was planned", host.op.name()),
         }
+    }
+
+    /// A copy that is not made: the result has the input's memory, on the side where it will be written.
+    fn take_over(&mut self, step: &Step) -> Result<()> {
+        for &(from, _) in &step.donations {
+            let storage = self.storage(from);
+            match step.stream.device.kind {
+                DeviceKind::Cpu => drop(storage.read()?),
+                DeviceKind::Gpu => {
+                    if let Some(event) = storage.gpu()?.ready {
+                        self.stream(step.stream)?.wait_event(&event)?;
+                    }
+                    storage.invalidate_host();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, step: &Step, write: &WriteStep) -> Result<()> {
+        let copies = |run: &mut Self| {
+            write.parts.iter().try_for_each(|part| match part {
+                PartStep::Launch(launch) => run.launch(step, launch),
+                PartStep::Host(copy) => run.copy(copy),
+            })
+        };
+        match step.stream.device.kind {
+            DeviceKind::Cpu => copies(self),
+            DeviceKind::Gpu => self.stream(step.stream)?.concurrent(|_| Ok(copies(self)))?,
+        }
+    }
+
+    fn copy(&self, copy: &HostCopy) -> Result<()> {
+        let [from, to] = &copy.operands;
+        let start = |placed: &Placed| self.leaf_offset(placed.home) + placed.layout.offset;
+        let (bits, memory) = (self.value_bytes(from), self.memory(from.home));
+        let read = memory.as_ref().map(|storage| storage.read()).transpose()?;
+        let bytes = read.as_ref().map_or(&bits[..from.dtype.size()], |bytes| bytes.bytes());
+        let (written, first) = (self.storage(to.home), if read.is_some() { start(from) } else { 0 });
+        let HostCopy { shape, from_strides, to_strides, .. } = copy;
+        Copy { size: to.dtype.size(), shape, from_strides, to_strides }.run(
+            bytes,
+            first,
+            written.write().bytes(),
+            start(to) as usize,
+        );
+        Ok(())
     }
 
     /// Commits every GPU stream that was used.

@@ -2,5 +2,6 @@
 //! invocations, and its search space where it has one; `tests/kernels.rs` holds them against plain definitions.
 
 pub mod binary;
+pub mod copy;
 pub mod matmul;
 pub mod rows;

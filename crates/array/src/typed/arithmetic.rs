@@ -119,7 +119,7 @@ impl<'k> Div for Typed<'k> {
     type Output = Typed<'k>;
 
     fn div(self, other: Typed<'k>) -> Typed<'k> {
-        self.combine(other, |a, b| a / b, |a, b| a / b)
+        self.combine(other, |a, b| a / b, complex_quotient)
     }
 }
 
@@ -134,4 +134,11 @@ impl<'k> Neg for Typed<'k> {
             dtype => Typed::rounded(-self.val, dtype),
         }
     }
+}
+
+/// By zero each part is divided on its own, so that what is not zero becomes infinite.
+fn complex_quotient<'k>(a: Complex<'k>, b: Complex<'k>) -> Complex<'k> {
+    let by_zero = b.re.eq(0.0) & b.im.eq(0.0);
+    let quotient = a / b;
+    Complex { re: by_zero.select(a.re / b.re, quotient.re), im: by_zero.select(a.im / b.re, quotient.im) }
 }

@@ -88,8 +88,8 @@ impl<'k> Typed<'k> {
     /// 1 / sqrt(x).
     pub fn rsqrt(self) -> Typed<'k> {
         match self.dtype {
-            Dtype::F64 => self.like(1.0) / self.sqrt(),
-            _ => self.apply(|x| x.rsqrt(), |z| z.rsqrt()),
+            Dtype::F64 | Dtype::C64 => self.like(1.0) / self.sqrt(),
+            dtype => Typed::rounded(self.val.rsqrt(), dtype),
         }
     }
 

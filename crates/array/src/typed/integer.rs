@@ -1,6 +1,7 @@
 //! Whole quotients, remainders, powers and shifts of typed scalars.
 
 use pumice_kernel::Val;
+use pumice_kernel::math::complex::Complex;
 
 use super::Typed;
 use crate::dtype::Dtype;
@@ -38,7 +39,7 @@ impl<'k> Typed<'k> {
     pub fn power(self, exponent: Typed<'k>) -> Typed<'k> {
         match self.dtype {
             Dtype::Bool => Typed::truth(self.val | !exponent.val),
-            dtype if dtype.is_inexact() => self.combine(exponent, |a, b| a.pow(b), |a, b| a.pow(b)),
+            dtype if dtype.is_inexact() => self.combine(exponent, |a, b| a.pow(b), complex_power),
             dtype => Typed::rounded(self.integer_power(exponent.val), dtype),
         }
     }
@@ -83,6 +84,14 @@ impl<'k> Typed<'k> {
     pub fn bitwise(self, other: Typed<'k>, op: impl FnOnce(Val<'k>, Val<'k>) -> Val<'k>) -> Typed<'k> {
         Typed::new(op(self.val, other.val), self.dtype)
     }
+}
+
+/// Zero has no power with an exponent to the left of the imaginary axis, or on it but for 0.
+fn complex_power<'k>(base: Complex<'k>, exponent: Complex<'k>) -> Complex<'k> {
+    let undefined =
+        base.re.eq(0.0) & base.im.eq(0.0) & exponent.re.le(0.0) & (exponent.re.ne(0.0) | exponent.im.ne(0.0));
+    let power = base.pow(exponent);
+    Complex { re: undefined.select(f32::NAN, power.re), im: undefined.select(f32::NAN, power.im) }
 }
 
 /// Whether a remainder towards zero is not one towards negative infinity.

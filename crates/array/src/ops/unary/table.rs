@@ -202,7 +202,11 @@ unary! {
     arccosh => Row {
         scalar: |x| x.arccosh(),
         double: Some(double::arccosh),
-        derivative: Some(|x, _, g| multiply(g, rsqrt(&subtract(square(x)?, 1.0)?)?)),
+        derivative: Some(|x, _, g| match x.dtype() {
+            // The root of the product is on another branch left of the imaginary axis.
+            Dtype::C64 => divide(g, multiply(sqrt(&subtract(x, 1.0)?)?, sqrt(&add(x, 1.0)?)?)?),
+            _ => multiply(g, rsqrt(&subtract(square(x)?, 1.0)?)?),
+        }),
         range: (1.1, 4.0),
         ..FLOATS
     };

@@ -24,6 +24,15 @@ pub(crate) fn look(op: impl Op + View, x: &Array) -> Result<Array> {
     call_one(op, [x.clone()])
 }
 
+/// Inputs of which some have an extra axis: all of them with it in front, and its size.
+pub(super) fn mapped_to_front(inputs: &[Array], axes: &[Option<usize>]) -> Result<(Vec<Array>, i32)> {
+    let (inputs, axis) = crate::transforms::align_mapped(inputs, axes)?;
+    let axis = axis.expect("an input is mapped");
+    let size = inputs[0].shape()[axis];
+    let inputs = inputs.iter().map(|x| moveaxis(x, axis as i32, 0)).collect::<Result<_>>()?;
+    Ok((inputs, size))
+}
+
 /// A case of an op of one array, for the catalogue.
 pub(super) fn case_of(
     name: &str,

@@ -1,7 +1,0 @@
-//! Arrays put together: `concatenate` and `stack`.
-
-use crate::ops::catalogue::Entry;
-
-pub(super) fn entries() -> Vec<Entry> {
-    Vec::new()
-}
