@@ -41,6 +41,9 @@ impl Array {
     /// The bytes of the elements in order.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.eval()?;
+        if self.size() == 0 {
+            return Ok(Vec::new());
+        }
         let data = self.data().expect("it was just computed");
         let size = self.dtype().size();
         match &data.source {
