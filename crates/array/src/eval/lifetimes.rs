@@ -118,9 +118,12 @@ fn donors(work: &Work) -> SmallVec<[(Home, Home); 4]> {
     }
 }
 
-/// Whether a step reads memory only where it writes: another look at it, reversed say, would see what is already overwritten.
+/// Whether a step reads memory only where it writes: another look at it, reversed or of another type say, would see what is
+/// already overwritten.
 fn read_in_order(work: &Work, home: Home) -> bool {
-    operands(work).filter(|p| p.home == home).all(|p| p.layout.offset == 0 && p.layout.is_row_contiguous())
+    let mut looks = operands(work).filter(|p| p.home == home).peekable();
+    let size = looks.peek().map(|p| p.dtype.size());
+    looks.all(|p| p.layout.offset == 0 && p.layout.is_row_contiguous() && Some(p.dtype.size()) == size)
 }
 
 /// Bytes of memory that may be overwritten after its last use; none if it may not.

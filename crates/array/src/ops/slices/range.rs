@@ -71,6 +71,8 @@ impl Ranges {
             part.offset += range.start as i64 * whole.strides[axis];
             part.strides[axis] = whole.strides[axis] * range.step as i64;
         }
+        // Nothing lies anywhere: not even outside of the memory.
+        part.offset = if part.size() == 0 { whole.offset } else { part.offset };
         part
     }
 
@@ -101,8 +103,6 @@ impl Range {
             }
         };
         let size = if distance > 0 { (distance + by.abs() - 1) / by.abs() } else { 0 };
-        // Nothing lies anywhere: not even an offset outside of the memory.
-        let start = if size == 0 { 0 } else { start };
         Range { start: start as i32, step, size: size as i32 }
     }
 

@@ -1,5 +1,8 @@
 //! Views: other looks at an array's memory. None copies, except where a reshape's strides do not allow a view.
 
+mod as_strided;
+mod contiguous;
+mod methods;
 mod refold;
 mod transpose;
 
@@ -7,10 +10,18 @@ use crate::array::{Array, Data, call_one};
 use crate::dtype::Dtype;
 use crate::error::Result;
 use crate::op::{Op, View};
+use crate::ops::broadcast_to::broadcast_together;
 use crate::ops::catalogue::{Case, Entry, Sample};
 
+pub use as_strided::as_strided;
+pub use contiguous::contiguous;
 pub use refold::{atleast_1d, atleast_2d, atleast_3d, expand_dims, flatten, reshape, squeeze, unflatten};
 pub use transpose::{moveaxis, swapaxes, transpose};
+
+/// The arrays broadcast to the one shape they all fit.
+pub fn broadcast_arrays(arrays: &[Array]) -> Result<Vec<Array>> {
+    broadcast_together("broadcast_arrays", arrays)
+}
 
 /// Calls a view. Of what is known already, so is the view of it: no call is made.
 pub(crate) fn look(op: impl Op + View, x: &Array) -> Result<Array> {
@@ -51,8 +62,26 @@ pub(super) fn case_of(
 pub(super) fn entries() -> Vec<Entry> {
     let mut all = refold::entries();
     all.extend(transpose::entries());
+    all.extend(as_strided::entries());
+    all.extend(contiguous::entries());
+    all.push(broadcast_arrays_entry());
     all
 }
 
+fn broadcast_arrays_entry() -> Entry {
+    let case = |name: &str, shapes: &[&[i32]]| Case {
+        name: name.into(),
+        inputs: shapes.iter().map(|shape| Sample::new(shape)).collect(),
+        dtypes: &Dtype::ALL,
+        call: Box::new(broadcast_arrays),
+        differentiable: true,
+    };
+    let cases =
+        vec![case("rows and columns", &[&[2, 1], &[3]]), case("scalar", &[&[], &[2, 2]]), case("empty", &[&[0], &[1]])];
+    Entry { name: "broadcast_arrays", doc: "Arrays broadcast to the shape they all fit.", cases }
+}
+
+#[cfg(test)]
+mod rules;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -88,3 +88,39 @@ fn errors_are_of_the_kind_that_mlx_raises() {
     let text = reshape(x, &[7]).expect_err("24 are not 7").to_string();
     assert_eq!(text, "[reshape] the shape must have 24 elements but is (7,).");
 }
+
+#[test]
+fn any_look_at_the_elements_in_order() {
+    on_each_device(|| {
+        for x in [count(&[2, 3, 4]), lazy(&count(&[2, 3, 4]))] {
+            // mx.as_strided of mlx 0.32.4
+            let y = as_strided(&x, Some(&[2, 2]), Some(&[1, 1]), 3).expect("four elements");
+            assert_eq!(y.to_vec::<i32>().expect("ints"), [3, 4, 4, 5]);
+            let y = as_strided(&x, Some(&[3]), Some(&[-1]), 5).expect("three elements");
+            assert_eq!(y.to_vec::<i32>().expect("ints"), [5, 4, 3]);
+            let y = as_strided(&transpose(&x, None).expect("three axes"), Some(&[5]), None, 0).expect("five");
+            assert_eq!(y.to_vec::<i32>().expect("ints"), [0, 12, 4, 16, 8]);
+        }
+    });
+    let x = &count(&[2, 3]);
+    for (shape, strides, offset) in [(7, 1, 0), (2, -1, 0), (1, 1, -1), (2, i64::MAX, 1), (i32::MAX, i64::MIN, 5)] {
+        assert!(as_strided(x, Some(&[shape]), Some(&[strides]), offset).is_err(), "{shape} {strides} {offset}");
+    }
+    assert!(as_strided(x, Some(&[2, 2]), Some(&[1]), 0).is_err());
+    assert!(as_strided(x, Some(&[-2]), Some(&[1]), 0).is_err());
+}
+
+#[test]
+fn a_contiguous_array_stays_where_it_is() {
+    let x = count(&[4, 6]);
+    let turned = transpose(&x, None).expect("two axes");
+    assert!(contiguous(&x, false).expect("it is").is_evaluated());
+    assert!(contiguous(&turned, true).expect("it is").is_evaluated());
+    on_each_device(|| {
+        let y = contiguous(&turned, false).expect("a copy");
+        assert!(!y.is_evaluated());
+        y.eval().expect("it evaluates");
+        assert!(y.data().expect("it is evaluated").layout.is_row_contiguous());
+        assert_eq!(y.to_vec::<i32>().expect("ints"), turned.to_vec::<i32>().expect("ints"));
+    });
+}

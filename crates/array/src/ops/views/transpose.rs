@@ -66,6 +66,7 @@ impl Op for Transpose {
     }
 
     fn key(&self, key: &mut Key) {
+        key.word(self.order.len() as u64);
         self.order.iter().for_each(|&axis| key.word(axis as u64));
     }
 
