@@ -4,7 +4,8 @@ use crate::array::Array;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::ops::catalogue::{Case, Entry, Sample};
-use crate::ops::views::{flatten, reshape, transpose};
+use crate::ops::slices::slice;
+use crate::ops::views::{flatten, reshape, squeeze, transpose};
 use crate::shape::{Shape, normalize_axis};
 
 /// The elements at indices along an axis, the index array's axes in place of that one. Without an axis, of the flattened array.
@@ -27,14 +28,18 @@ pub fn take(x: &Array, indices: &Array, axis: Option<i32>) -> Result<Array> {
     if axis == 0 { Ok(parts) } else { transpose(&parts, Some(&order)) }
 }
 
-/// The elements at one index along an axis, which goes. Without an axis, the element of the flattened array.
+/// A look at the elements at one index along an axis, which goes. Without an axis, the element of the flattened array.
 pub fn take_one(x: &Array, index: i32, axis: Option<i32>) -> Result<Array> {
     let Some(axis) = axis else { return take_one(&flatten(x, 0, -1)?, index, Some(0)) };
-    let n = x.shape()[normalize_axis("take", axis, x.ndim())?];
+    let axis = normalize_axis("take", axis, x.ndim())?;
+    let n = x.shape()[axis];
     if !(-n..n).contains(&index) {
         return Err(Error::Value(format!("[take] the index must be in [{}, {n}) but is {index}.", -n)));
     }
-    take(x, &Array::scalar(index), Some(axis))
+    let (mut start, mut stop) = (vec![0; x.ndim()], x.shape().to_vec());
+    start[axis] = if index < 0 { index + n } else { index };
+    stop[axis] = start[axis] + 1;
+    squeeze(&slice(x, &start, &stop, &vec![1; x.ndim()])?, Some(&[axis as i32]))
 }
 
 pub(super) fn entries() -> Vec<Entry> {
