@@ -107,3 +107,55 @@ macro_rules! numbers {
     )*};
 }
 numbers!(bool => Bool, i32 => Int, i64 => Int, f32 => Float, f64 => Float, Complex64 => Complex);
+
+/// What the wheel's `+` gives for Python's numbers.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::astype::astype;
+    use crate::ops::binary::add;
+
+    fn one(dtype: Dtype) -> Array {
+        astype(&Array::from_slice(&[1f32], &[1]).expect("one"), dtype).expect("it converts")
+    }
+
+    #[test]
+    fn numbers_take_the_type_of_the_array_beside_them() {
+        use Dtype::{BF16, Bool, C64, F16, F32, F64, I8, I32, I64, U8, U64};
+        let (int, float): (&dyn Operand, &dyn Operand) = (&1, &1.5);
+        let complex: &dyn Operand = &Complex64 { re: 0.0, im: 1.0 };
+        let expected = [
+            (Bool, [I32, F32, C64]),
+            (U8, [U8, F32, C64]),
+            (I8, [I8, F32, C64]),
+            (I64, [I64, F32, C64]),
+            (F16, [F16, F16, C64]),
+            (BF16, [BF16, BF16, C64]),
+            (F64, [F64, F64, C64]),
+            (C64, [C64, C64, C64]),
+        ];
+        crate::with_stream(crate::default_stream(crate::Device::CPU).expect("there is a CPU"), || {
+            for (dtype, given) in expected {
+                let found = [int, float, complex].map(|number| add(one(dtype), number).expect("they add").dtype());
+                assert_eq!(found, given, "beside {dtype}");
+            }
+            assert_eq!(add(one(Bool), true).expect("they add").dtype(), Bool);
+            assert_eq!(add(one(U64), -1).expect("it wraps").dtype(), U64);
+        });
+    }
+
+    #[test]
+    fn numbers_alone_are_int32_int64_or_float32() {
+        assert_eq!(add(1, 2).expect("they add").dtype(), Dtype::I32);
+        assert_eq!(add(1i64 << 40, 2).expect("they add").dtype(), Dtype::I64);
+        assert_eq!(add(1, 2.0).expect("they add").dtype(), Dtype::F32);
+        assert_eq!(add(true, 2).expect("they add").dtype(), Dtype::I32);
+    }
+
+    #[test]
+    fn whole_numbers_must_fit_the_type_they_take() {
+        let error = add(one(Dtype::I8), 300).expect_err("300 is too large");
+        assert_eq!(error.to_string(), "[add] Converting 300 to int8 would result in overflow.");
+        assert!(matches!(add(one(Dtype::U8), -1), Err(Error::Value(_))));
+    }
+}

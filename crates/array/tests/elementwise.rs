@@ -50,6 +50,14 @@ fn differences(device: Device) -> Vec<String> {
     for line in lines() {
         match line {
             Line::Input { name, array } => inputs.push((name, array)),
+            Line::Result { op, dtype, expected: Ok(expected) } if op == "astype" => {
+                if has(device, dtype) && has(device, expected.dtype()) {
+                    let given = find(&inputs, &["c"], dtype);
+                    let found = given[0].astype(expected.dtype()).expect("every type becomes every other");
+                    let difference = compare(&op, &given, &found, &expected).err();
+                    wrong.extend(difference.map(|what| format!("{dtype} as {}: {what}", expected.dtype())));
+                }
+            }
             Line::Result { op, dtype, expected } if has(device, dtype) => {
                 let names = if arity(&op) == 1 { &["x"][..] } else { &["a", "b"] };
                 let given = find(&inputs, names, dtype);

@@ -118,3 +118,36 @@ pub(super) fn entries() -> Vec<Entry> {
         Entry { name: "clip", doc: "Values within bounds.", cases: vec![clipped(&[3, 5]), clipped(&[0, 2])] },
     ]
 }
+
+/// Expected values from the wheel.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn floats(values: &[f32]) -> Array {
+        Array::from_slice(values, &[values.len() as i32]).expect("as many")
+    }
+
+    #[test]
+    fn nan_is_true_and_the_numbers_take_each_others_type() {
+        let y = where_(floats(&[f32::NAN, 0.0, -0.0, 2.0]), 1, 0).expect("they broadcast");
+        assert_eq!(y.to_vec::<i32>().expect("ints"), [1, 0, 0, 1]);
+        let halves = astype(&floats(&[1.0]), Dtype::F16).expect("it converts");
+        assert_eq!(where_(true, 1, &halves).expect("they broadcast").dtype(), Dtype::F16);
+        assert_eq!(where_(true, 1.0, 2).expect("they broadcast").dtype(), Dtype::F32);
+        let error = where_(floats(&[1.0, 2.0]), floats(&[1.0, 2.0, 3.0]), 0).expect_err("two and three");
+        assert!(matches!(error, Error::Value(_)), "{error}");
+    }
+
+    #[test]
+    fn nan_stays_and_crossed_bounds_give_the_upper_one() {
+        let clipped = |x: &[f32], low: f64, high: f64| {
+            clip(&floats(x), Some(&low), Some(&high)).expect("bounds are given").to_vec::<f32>().expect("floats")
+        };
+        let found = clipped(&[f32::NAN, 1.0, 5.0, -3.0], 0.0, 2.0);
+        assert!(found[0].is_nan() && found[1..] == [1.0, 2.0, 0.0], "{found:?}");
+        assert_eq!(clipped(&[1.0, 2.0], 3.0, 0.0), [0.0, 0.0]);
+        let error = clip(&floats(&[1.0]), None, None).expect_err("no bounds");
+        assert_eq!(error.to_string(), "[clip] at least one bound must be given but none is.");
+    }
+}

@@ -60,24 +60,24 @@ impl<'k> Typed<'k> {
             return self;
         }
         match (self.dtype, dtype) {
-            (Dtype::C64, _) => Typed::new(self.complex().re, Dtype::F32).to(dtype),
-            (_, Dtype::C64) => {
-                let re = self.to(Dtype::F32).val;
-                Typed::complex_of(Complex::real(re))
-            }
             (_, Dtype::Bool) => Typed::new(self.is_nonzero(), Dtype::Bool),
-            _ => {
-                let to = compute(dtype);
-                let unsigned = self.dtype.is_unsigned() || dtype.is_unsigned() && self.dtype.is_floating();
-                let val = match self.dtype {
-                    _ if to == compute(self.dtype) => self.val,
-                    // Narrow unsigned types must wrap a negative float as the processor does, by its signed bits.
-                    _ if dtype.is_unsigned() && self.dtype.is_floating() && dtype.size() < 4 => self.val.to(to),
-                    _ if unsigned => self.val.to_u(to),
-                    _ => self.val.to(to),
-                };
-                Typed::rounded(val, dtype)
-            }
+            (Dtype::C64, _) => Typed::new(self.complex().re, Dtype::F32).to(dtype),
+            (_, Dtype::C64) => Typed::complex_of(Complex::real(self.to(Dtype::F32).val)),
+            _ => Typed::rounded(self.converted(dtype), dtype),
+        }
+    }
+
+    /// The value in the compute type of another real type, not yet wrapped or rounded to it.
+    fn converted(self, dtype: Dtype) -> Val<'k> {
+        let to = compute(dtype);
+        let to_unsigned = dtype.is_unsigned() && self.dtype.is_floating();
+        match self.dtype {
+            from if to == compute(from) => self.val,
+            // A negative float becomes the bits of the signed number, as processors have it.
+            _ if to_unsigned && dtype.size() < 4 => self.val.to(to),
+            _ if to_unsigned => self.val.lt(self.like(0.0).val).select(self.val.to(to), self.val.to_u(to)),
+            from if from.is_unsigned() => self.val.to_u(to),
+            _ => self.val.to(to),
         }
     }
 

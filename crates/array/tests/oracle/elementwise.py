@@ -2,8 +2,8 @@
 
 Run with a Python that has the wheel (`pip install "mlx[cpu]"`): python elementwise.py > elementwise.txt
 
-Lines: `x|a|b|g TYPE HEX` are inputs (x of ops of one array; a and b of ops of two; g cotangents), then
-`OP TYPE RESULT_TYPE HEX`, or `OP TYPE ERROR_NAME` where the wheel refuses, and `vjp OP TYPE HEX [HEX]`.
+Lines: `x|a|b|c TYPE HEX` are inputs (x of ops of one array; a and b of ops of two; vjp_x and so on of derivatives), then
+`OP TYPE RESULT_TYPE HEX` (of `astype`, every type to every other, with inputs c), or `OP TYPE ERROR_NAME` where the wheel refuses, and `vjp OP TYPE HEX [HEX]`.
 HEX are little-endian bytes. Left out is what the wheel does not define or does in several ways: quotients by a zero integer,
 logic of imaginary numbers. Where its functions are less exact than the type (exp and erf by 1e-5, several of float64 as if of
 float32), the results are those of Python's math, rounded to the type. Its vjp of a complex power lacks a conjugate.
@@ -32,10 +32,13 @@ X = [NAN, INF, -INF, 0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.5, 0.1, 
 X += [60.0, 1e-3, -1e-4, 300.0]
 A = [NAN, 1.0, INF, -INF, 0.0, -0.0, 7.0, -7.0, 7.0, -7.0, 5.5, 0.3, 2.0, 1.5, -2.0, 0.0, 3.0, 1.0, 1e3, 0.7]
 B = [1.0, NAN, 2.0, 3.0, -0.0, 0.0, 3.0, 3.0, -3.0, -3.0, 0.25, 0.7, 10.0, -1.5, 3.0, 2.0, 3.0, INF, 1.001e3, -0.7]
+C = [0.0, -0.0, 1.0, -1.5, 100.75, -100.25, 0.3, -1.0, 65.5, 127.0]
 VJP_X = [0.3, -0.4, 0.75, 0.9, 0.25, 0.6]
 VJP_A = [0.3, 1.4, 0.75, 2.0, 0.25, 0.6]
 VJP_B = [1.3, 0.4, 0.75, 2.0, 1.25, 0.5]
 G = [1.0, -2.0, 0.5, 3.0, 1.0, 0.25]
+# Kinks, ties and poles, of float32 only.
+EDGE_X, EDGE_A, EDGE_B, EDGE_G = [0.0, -0.0, 1.0, -1.0], [0.0, 0.0, -2.0, -1.0], [0.0, 2.0, 2.0, -1.0], [1.0, 1.0, 2.0, 1.0]
 
 
 def array(values, dtype):
@@ -153,9 +156,20 @@ for dtype in DTYPES:
     for op in BINARY:
         line(op, dtype, [a, b])
 
+for dtype in DTYPES:
+    if dtype in INTS:
+        c = inputs(dtype)[0]
+    else:
+        c = complex_array(C, 1) if dtype == mx.complex64 else array(C, dtype)
+    print("c", name(dtype), hexed(c))
+    for to in DTYPES:
+        print("astype", name(dtype), name(to), hexed(c.astype(to)))
+
 for dtype in [mx.float32, mx.complex64]:
-    make = complex_array if dtype == mx.complex64 else lambda values, _: array(values, dtype)
-    x, a, b, g = make(VJP_X, 1), make(VJP_A, 1), make(VJP_B, 2), make(G, 1)
+    if dtype == mx.float32:
+        x, a, b, g = [array(v, dtype) for v in [VJP_X + EDGE_X, VJP_A + EDGE_A, VJP_B + EDGE_B, G + EDGE_G]]
+    else:
+        x, a, b, g = complex_array(VJP_X, 1), complex_array(VJP_A, 1), complex_array(VJP_B, 2), complex_array(G, 1)
     for label, value in [("vjp_x", x), ("vjp_a", a), ("vjp_b", b), ("vjp_g", g)]:
         print(label, name(dtype), hexed(value))
     for op in UNARY:

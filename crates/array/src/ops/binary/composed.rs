@@ -65,3 +65,28 @@ pub(super) fn entries() -> Vec<Entry> {
         Entry { name: "isclose", doc: "Whether numbers nearly agree.", cases: vec![case(close, &Dtype::ALL)] },
     ]
 }
+
+/// Expected values from the wheel.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn divmod_gives_the_quotient_and_the_rest() {
+        let a = Array::from_slice(&[7i16, -7, 7], &[3]).expect("three");
+        let b = Array::from_slice(&[3i16, 3, -3], &[3]).expect("three");
+        let (quotient, rest) = divmod(&a, &b).expect("integers divide");
+        assert_eq!(quotient.to_vec::<i16>().expect("ints"), [2, -3, -3]);
+        assert_eq!(rest.to_vec::<i16>().expect("ints"), [1, 2, -2]);
+    }
+
+    #[test]
+    fn infinities_are_close_to_themselves_and_nan_where_asked() {
+        let [inf, nan] = [f32::INFINITY, f32::NAN];
+        let a = Array::from_slice(&[inf, -inf, nan, 1.0, inf, 1.0], &[6]).expect("six");
+        let b = Array::from_slice(&[inf, inf, nan, 1.0 + 1e-6, 1.0, 1.1], &[6]).expect("six");
+        let close = |how| isclose(&a, &b, how).expect("they compare").to_bools().expect("bools");
+        assert_eq!(close(Close::default()), [true, false, false, true, false, false]);
+        assert_eq!(close(Close { equal_nan: true, ..Close::default() }), [true, false, true, true, false, false]);
+    }
+}

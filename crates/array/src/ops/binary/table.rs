@@ -5,7 +5,7 @@ use crate::array::Array;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::ops::select::where_;
-use crate::ops::unary::{log, negative, sigmoid, square};
+use crate::ops::unary::{exp, log, negative, sigmoid, square};
 use crate::scalar::Operand;
 use crate::typed::Typed;
 
@@ -125,8 +125,8 @@ binary! {
         scalar: |a, b| a.logaddexp(b),
         double: Some(double::logaddexp),
         partials: [
-            Some(|a, b, _, g| multiply(g, sigmoid(&subtract(a, b)?)?)),
-            Some(|a, b, _, g| multiply(g, sigmoid(&subtract(b, a)?)?)),
+            Some(|a, b, y, g| multiply(g, share(a, b, y)?)),
+            Some(|a, b, y, g| multiply(g, share(b, a, y)?)),
         ],
         ..FLOATS
     };
@@ -158,4 +158,12 @@ binary! {
     left_shift => Row { scalar: |a, b| a.left_shift(b), ..SHIFTS };
     /// The first number's bits moved down by the second, modulo the width they are computed in.
     right_shift => Row { scalar: |a, b| a.right_shift(b), ..SHIFTS };
+}
+
+/// What part of a sum of exponentials the first one is; `y` is the logarithm of the sum.
+fn share(a: &Array, b: &Array, y: &Array) -> Result<Array> {
+    match a.dtype() {
+        Dtype::C64 => exp(&subtract(a, y)?),
+        _ => sigmoid(&subtract(a, b)?),
+    }
 }

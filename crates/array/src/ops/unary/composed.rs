@@ -90,3 +90,36 @@ fn case(shape: &[i32], call: fn(&Array) -> Result<Array>, dtypes: &'static [Dtyp
         differentiable: false,
     }
 }
+
+/// Expected values from the wheel.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn floats(values: &[f32]) -> Array {
+        Array::from_slice(values, &[values.len() as i32]).expect("as many")
+    }
+
+    #[test]
+    fn numbers_round_to_digits_after_or_before_the_point() {
+        let x = floats(&[12345.678, -2.5, 1.25, 1.35]);
+        let rounded = |digits| round_to(&x, digits).expect("it rounds").to_vec::<f32>().expect("floats");
+        assert_eq!(rounded(1), [12_345.7, -2.5, 1.2, 1.4]);
+        assert_eq!(rounded(-2), [12300.0, 0.0, 0.0, 0.0]);
+        let n = Array::from_slice(&[15, 25, -25, 12345], &[4]).expect("four");
+        assert_eq!(round_to(&n, -1).expect("it rounds").to_vec::<i32>().expect("ints"), [20, 20, -20, 12340]);
+        let halves = astype(&floats(&[15.55, 2.25]), Dtype::F16).expect("it converts");
+        let halves = astype(&round_to(&halves, 1).expect("it rounds"), Dtype::F32).expect("it converts");
+        assert_eq!(halves.to_vec::<f32>().expect("floats"), [15.59375, 2.19921875]);
+    }
+
+    #[test]
+    fn numbers_stand_for_nan_and_infinities() {
+        let x = floats(&[f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1.5]);
+        let plain = nan_to_num(&x, NanToNum::default()).expect("floats").to_vec::<f32>().expect("floats");
+        assert_eq!(plain, [0.0, f32::MAX, f32::MIN, 1.5]);
+        let chosen = NanToNum { nan: 1.0, posinf: Some(2.0), neginf: Some(3.0) };
+        assert_eq!(nan_to_num(&x, chosen).expect("floats").to_vec::<f32>().expect("floats"), [1.0, 2.0, 3.0, 1.5]);
+        assert!(matches!(nan_to_num(&Array::scalar(1f64), chosen), Err(Error::Value(_))));
+    }
+}
