@@ -249,9 +249,11 @@ impl Run<'_> {
     fn copy(&self, copy: &HostCopy) -> Result<()> {
         let [from, to] = &copy.operands;
         let start = |placed: &Placed| self.leaf_offset(placed.home) + placed.layout.offset;
-        let (bits, memory) = (self.value_bytes(from), self.memory(from.home));
+        // As a number, so that it is aligned as one.
+        let (bits, memory) = (u64::from_ne_bytes(self.value_bytes(from)), self.memory(from.home));
         let read = memory.as_ref().map(|storage| storage.read()).transpose()?;
-        let bytes = read.as_ref().map_or(&bits[..from.dtype.size()], |bytes| bytes.bytes());
+        let value = &bytemuck::bytes_of(&bits)[..from.dtype.size()];
+        let bytes = read.as_ref().map_or(value, |bytes| bytes.bytes());
         let (written, first) = (self.storage(to.home), if read.is_some() { start(from) } else { 0 });
         let HostCopy { shape, from_strides, to_strides, .. } = copy;
         Copy { size: to.dtype.size(), shape, from_strides, to_strides }.run(

@@ -128,7 +128,8 @@ pub struct HostOutput<'a> {
 impl HostInput<'_> {
     /// The memory it lies in, as elements; the layout's offset and strides count in these.
     pub fn memory<T: Element>(&self) -> &[T] {
-        bytemuck::cast_slice(self.bytes)
+        // Memory may end within an element: that of bytes looked at as another type.
+        bytemuck::cast_slice(&self.bytes[..self.bytes.len() / size_of::<T>() * size_of::<T>()])
     }
 
     /// The bytes of the memory it lies in.

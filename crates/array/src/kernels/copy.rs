@@ -51,3 +51,34 @@ fn elem(unit: usize) -> Elem {
         _ => Elem::U32,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pumice_kernel::arguments::Argument;
+    use pumice_kernel::interpret::{Launch, Memory, run};
+
+    /// Copies a turned and reversed matrix into wider rows by the interpreter; gives the units that went there.
+    fn copied(unit: usize, long: bool) -> Vec<u8> {
+        let kernel = copy(unit, 2, long).expect("it builds");
+        let number = |n: i64| if long { Argument::I64(n) } else { Argument::I32(n as i32) };
+        // Three rows of two: each row is a column of two rows of three, read from the last on.
+        let scalars = [6, 3, 2, 2, -1, 3, 4, 1].map(number);
+        let from: Vec<u8> = (0..6).flat_map(|i| vec![i + 1; unit]).collect();
+        let mut memories = [Memory::Owned(from), Memory::zeros(12 * unit)];
+        run(&kernel, &Launch { scalars: &scalars, ..Launch::default() }, &mut memories).expect("it runs");
+        let bytes = memories[1].bytes();
+        assert!(bytes.chunks(unit).all(|unit| unit.iter().all(|byte| *byte == unit[0])), "units stay whole");
+        bytes.iter().step_by(unit).copied().collect()
+    }
+
+    #[test]
+    fn units_of_every_width_go_where_the_strides_say() {
+        for unit in [1, 2, 4, 8, 16] {
+            for long in [false, true] {
+                let expected = [3, 6, 0, 0, 2, 5, 0, 0, 1, 4, 0, 0];
+                assert_eq!(copied(unit, long), expected, "{unit} bytes, long {long}");
+            }
+        }
+    }
+}

@@ -6,7 +6,7 @@ use crate::ops::binary::add;
 use crate::ops::views::tests::on_each_device;
 use crate::ops::views::transpose;
 use crate::storage::Source;
-use crate::{Dtype, Error};
+use crate::{Device, Dtype, Error, default_stream, with_stream};
 
 fn count(shape: &[i32]) -> Array {
     let n: i32 = shape.iter().product();
@@ -207,4 +207,48 @@ fn errors_are_of_the_kind_that_mlx_raises() {
     let error = slice_update(x, &count(&[4]), &[0, 0], &[2, 3], &[1, 1]).expect_err("four do not fit three");
     let text = "[slice_update] the update must broadcast to the slice's shape (2,3) but has shape (4,).";
     assert_eq!(error.to_string(), text);
+}
+
+#[test]
+fn bytes_looked_at_as_numbers_are_copied() {
+    on_each_device(|| {
+        let bytes: Vec<u8> = (0..27).collect();
+        let x = lazy(&Array::from_slice(&bytes, &[27]).expect("27"));
+        let words = slice(&x, &[0], &[24], &[1]).and_then(|x| x.view(Dtype::U32)).expect("six words");
+        let turned = words.reshape(&[2, 3]).and_then(|x| x.transpose(None)).and_then(|x| x.flatten(0, -1));
+        let order: Vec<u8> =
+            [0, 3, 1, 4, 2, 5].iter().flat_map(|word| bytes[4 * word..4 * word + 4].to_vec()).collect();
+        assert_eq!(turned.and_then(|x| x.to_bytes()).expect("bytes"), order);
+    });
+}
+
+#[test]
+fn numbers_of_eight_bytes_fill_parts() {
+    on_each_device(|| {
+        let zeros = crate::ops::full::zeros(&[2, 3], Dtype::I64).expect("zeros");
+        let y = slice_update(&zeros, &Array::scalar(-7i64), &[0, 1], &[2, 2], &[1, 1]).expect("it fits");
+        assert_eq!(y.to_vec::<i64>().expect("ints"), [0, -7, 0, 0, -7, 0]);
+    });
+}
+
+#[test]
+fn an_update_of_what_another_device_made_is_right() {
+    let devices: Vec<Device> = [Device::CPU, Device::GPU].into_iter().filter(|d| d.is_available()).collect();
+    let on = |device: Device, make: &dyn Fn() -> Array| with_stream(default_stream(device).expect("a stream"), make);
+    for (&here, &there) in devices.iter().flat_map(|here| devices.iter().map(move |there| (here, there))) {
+        for evaluated in [false, true] {
+            let x = on(here, &|| lazy(&count(&[100])));
+            let update = on(there, &|| lazy(&count(&[50])));
+            if evaluated {
+                x.eval().expect("it evaluates");
+            }
+            let y = on(there, &|| slice_update(&x, &update, &[0], &[100], &[2]).expect("it fits"));
+            drop((x, update));
+            let z = on(here, &|| slice_update(&y, &Array::scalar(-1), &[99], &[100], &[1]).expect("it fits"));
+            drop(y);
+            let mut expected: Vec<i32> = (0..100).map(|i| if i % 2 == 0 { i / 2 } else { i }).collect();
+            expected[99] = -1;
+            assert_eq!(ints(&z), expected, "{here} then {there}, evaluated {evaluated}");
+        }
+    }
 }
