@@ -79,6 +79,7 @@ impl<'k> Typed<'k> {
 }
 
 /// Of bools, whether one is true: MLX adds them so.
+#[allow(clippy::suspicious_arithmetic_impl)] // bools have no arithmetic of their own
 impl<'k> Add for Typed<'k> {
     type Output = Typed<'k>;
 
@@ -91,6 +92,7 @@ impl<'k> Add for Typed<'k> {
 }
 
 /// Of bools, whether they differ.
+#[allow(clippy::suspicious_arithmetic_impl)] // bools have no arithmetic of their own
 impl<'k> Sub for Typed<'k> {
     type Output = Typed<'k>;
 
@@ -103,6 +105,7 @@ impl<'k> Sub for Typed<'k> {
 }
 
 /// Of bools, whether both are true.
+#[allow(clippy::suspicious_arithmetic_impl)] // bools have no arithmetic of their own
 impl<'k> Mul for Typed<'k> {
     type Output = Typed<'k>;
 

@@ -6,18 +6,16 @@ use super::Binary;
 use crate::error::Result;
 use crate::eval::site::HostSite;
 use crate::op::Host;
-
-/// Elements from which on the work is shared among threads.
-const MANY: usize = 1 << 13;
+use crate::ops::unary::double::{MANY, doubles};
 
 impl Host for Binary {
     fn run(&self, site: &mut HostSite<'_>) -> Result<()> {
         let function = self.0.double.expect("only rows with a function of doubles are lowered so");
-        let (a, b) = (site.inputs[0].to_vec::<f64>(), site.inputs[1].to_vec::<f64>());
+        let (a, b) = (doubles(&site.inputs[0]), doubles(&site.inputs[1]));
         let y = site.outputs[0].elements::<f64>();
         match y.len() {
-            ..MANY => y.iter_mut().zip(&a).zip(&b).for_each(|((y, &a), &b)| *y = function(a, b)),
-            _ => y.par_iter_mut().zip(&a).zip(&b).for_each(|((y, &a), &b)| *y = function(a, b)),
+            ..MANY => y.iter_mut().zip(&*a).zip(&*b).for_each(|((y, &a), &b)| *y = function(a, b)),
+            _ => y.par_iter_mut().zip(&*a).zip(&*b).for_each(|((y, &a), &b)| *y = function(a, b)),
         }
         Ok(())
     }

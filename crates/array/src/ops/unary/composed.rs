@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(round_to(&n, -1).expect("it rounds").to_vec::<i32>().expect("ints"), [20, 20, -20, 12340]);
         let halves = astype(&floats(&[15.55, 2.25]), Dtype::F16).expect("it converts");
         let halves = astype(&round_to(&halves, 1).expect("it rounds"), Dtype::F32).expect("it converts");
-        assert_eq!(halves.to_vec::<f32>().expect("floats"), [15.59375, 2.19921875]);
+        assert_eq!(halves.to_vec::<f32>().expect("floats"), [15.593_75, 2.199_218_8]);
     }
 
     #[test]

@@ -1,28 +1,34 @@
 //! Functions of doubles: the CPU only, by Rust's and libm's.
 
+use std::borrow::Cow;
 use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 
 use rayon::prelude::*;
 
 use super::Unary;
 use crate::error::Result;
-use crate::eval::site::HostSite;
+use crate::eval::site::{HostInput, HostSite};
 use crate::op::Host;
 
 /// Elements from which on the work is shared among threads.
-const MANY: usize = 1 << 13;
+pub(in crate::ops) const MANY: usize = 1 << 13;
 
 impl Host for Unary {
     fn run(&self, site: &mut HostSite<'_>) -> Result<()> {
         let function = self.0.double.expect("only rows with a function of doubles are lowered so");
-        let x = site.inputs[0].to_vec::<f64>();
+        let x = doubles(&site.inputs[0]);
         let y = site.outputs[0].elements::<f64>();
         match y.len() {
-            ..MANY => y.iter_mut().zip(&x).for_each(|(y, &x)| *y = function(x)),
-            _ => y.par_iter_mut().zip(&x).for_each(|(y, &x)| *y = function(x)),
+            ..MANY => y.iter_mut().zip(&*x).for_each(|(y, &x)| *y = function(x)),
+            _ => y.par_iter_mut().zip(&*x).for_each(|(y, &x)| *y = function(x)),
         }
         Ok(())
     }
+}
+
+/// The elements in order, copied only if they do not lie so.
+pub(in crate::ops) fn doubles<'a>(input: &'a HostInput<'_>) -> Cow<'a, [f64]> {
+    input.contiguous().map_or_else(|| Cow::Owned(input.to_vec()), Cow::Borrowed)
 }
 
 pub(super) fn sigmoid(x: f64) -> f64 {

@@ -4,7 +4,7 @@
 //! derivative is, from which vjp and jvp follow.
 
 mod composed;
-mod double;
+pub(super) mod double;
 mod stop_gradient;
 mod table;
 

@@ -64,3 +64,19 @@ pub(super) fn entries() -> Vec<Entry> {
     let cases = vec![case(&[3, 5]), case(&[]), case(&[0, 2])];
     vec![Entry { name: "stop_gradient", doc: "The array as a constant to derivatives.", cases }]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::binary::multiply;
+    use crate::transforms::vjp;
+
+    #[test]
+    fn no_derivative_goes_through_it() {
+        let x = Array::from_slice(&[2f32, 3.0], &[2]).expect("two");
+        let one = Array::from_slice(&[1f32, 1.0], &[2]).expect("two");
+        let square = |x: &[Array]| Ok(vec![multiply(&x[0], stop_gradient(&x[0])?)?]);
+        let (_, gradients) = vjp(square, &[x], &[one]).expect("products have derivatives");
+        assert_eq!(gradients[0].to_vec::<f32>().expect("floats"), [2.0, 3.0]);
+    }
+}
