@@ -6,6 +6,7 @@
 mod along_axis;
 mod cpu;
 mod gpu;
+mod places;
 mod rules;
 mod take;
 mod walk;
@@ -13,8 +14,9 @@ mod walk;
 pub use along_axis::take_along_axis;
 pub use take::{take, take_one};
 
-pub(crate) use cpu::{Indices, Steps, copy_on_host};
+pub(crate) use cpu::copy_on_host;
 pub(crate) use gpu::{Form, Position, WORKGROUP, copy, index_buffers};
+pub(crate) use places::{Outside, Places};
 pub(crate) use rules::{mapped_indices, with_front_axis, with_own_index};
 pub(crate) use walk::Walk;
 

@@ -5,7 +5,10 @@ use half::{bf16, f16};
 use super::Combine;
 use crate::dtype::{Complex64, Dtype, Element};
 use crate::eval::site::HostInput;
-use crate::ops::gather::{Indices, Steps, Walk};
+use crate::ops::gather::{Outside, Places, Walk};
+
+/// Runs whose places are known at a time.
+const BLOCK: usize = 1 << 12;
 
 /// What a scatter is given.
 struct Work<'a> {
@@ -65,18 +68,18 @@ impl Work<'_> {
     }
 
     fn each<T: Element>(self, combine: impl Fn(T, T) -> T) {
-        let run = self.walk.run() as usize;
         let updates: &[T] = bytemuck::cast_slice(self.updates.bytes());
         let to: &mut [T] = bytemuck::cast_slice_mut(self.to);
-        let indices = Indices::new(self.walk, self.indices);
-        let mut steps = Steps::new(self.walk, run, 0, 0);
-        for _ in 0..self.walk.count() as usize / run.max(1) {
-            if let Some(at) = indices.inside(&steps) {
-                let from = (self.updates.layout.offset + steps.moved) as usize;
-                let pairs = to[at as usize..][..run].iter_mut().zip(&updates[from..][..run]);
+        let places = Places::new(self.walk, self.indices, Outside::Nothing);
+        let runs = if self.walk.count() == 0 { 0 } else { places.runs() };
+        for first in (0..runs).step_by(BLOCK) {
+            let count = BLOCK.min(runs - first);
+            let into = places.indexed(first, count, 0);
+            let from = places.moved(first, count, self.updates.layout.offset);
+            for (into, from) in into.into_iter().zip(from).filter(|(into, _)| *into >= 0) {
+                let pairs = to[into as usize..][..places.run].iter_mut().zip(&updates[from as usize..][..places.run]);
                 pairs.for_each(|(old, &new)| *old = combine(*old, new));
             }
-            steps.next();
         }
     }
 }

@@ -67,7 +67,8 @@ pub(crate) fn scatter_by(
             "[{name}] updates must have the axes of the indices, {positions}, and those of a part of the array, {x}, but have {updates}."
         )));
     };
-    if let Some((part, n)) = parts.iter().zip(x.shape()).find(|(part, n)| part > n) {
+    let too_long = parts.iter().zip(x.shape()).find(|(part, n)| part > n);
+    if let Some((part, n)) = too_long.filter(|_| updates.size() > 0) {
         return Err(Error::Value(format!("[{name}] parts must be at most {n} along their axis but one is {part}.")));
     }
     let inputs = std::iter::once(x.clone()).chain(indices).chain([astype(updates, x.dtype())?]);
