@@ -46,7 +46,8 @@ pub fn gather(x: &Array, indices: &[Array], axes: &[i32], sizes: &[i32]) -> Resu
             "[gather] there must be {wanted} sizes, one for each axis, but are {given}."
         )));
     }
-    if let Some((size, n)) = sizes.iter().zip(x.shape()).find(|(size, n)| **size < 0 || size > n) {
+    let taken = indices.iter().all(|index| index.size() > 0);
+    if let Some((size, n)) = sizes.iter().zip(x.shape()).find(|(size, n)| **size < 0 || taken && size > n) {
         return Err(Error::Value(format!("[gather] sizes must be in [0, {n}] along their axis but one is {size}.")));
     }
     let op = Gather { axes, sizes: Shape::from_slice(sizes) };
