@@ -98,8 +98,8 @@ impl<T: Pod + Send + Sync> Space<'_, T> {
     }
 }
 
-/// Splits rows of `size` elements, `step` apart where they are written, between threads: gives the number of each band's first row,
-/// how many it has, and the memory from there on.
+/// Splits rows of `size` elements, `step` apart where they are written, between threads: gives the number of each
+/// band's first row, how many it has, and the memory from there on.
 fn in_bands<T: Send>(
     rows: usize,
     size: usize,
@@ -116,8 +116,8 @@ fn in_bands<T: Send>(
     bands.for_each(|(k, to)| copy(k * band, band.min(rows - k * band), to));
 }
 
-/// Rows of the result that are columns of the source, by tiles: every cache line on either side is used whole while it is there.
-/// `stride` is from column to column in the source, `step` from row to row in the result.
+/// Rows of the result that are columns of the source, by tiles: every cache line on either side is used whole while it
+/// is there. `stride` is from column to column in the source, `step` from row to row in the result.
 fn turned<T: Pod>(n: usize, m: usize, stride: i64, step: usize, from: &[T], start: i64, to: &mut [T]) {
     let side = LINE / size_of::<T>();
     let mut tile = vec![T::zeroed(); side * side];

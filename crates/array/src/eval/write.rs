@@ -1,5 +1,5 @@
-//! Writes: results put together from parts. Each part is a strided copy into the result's memory; those of one result touch
-//! different elements, so they run side by side.
+//! Writes: results put together from parts. Each part is a strided copy into the result's memory; those of one result
+//! touch different elements, so they run side by side.
 
 use pumice_kernel::arguments::Argument;
 use smallvec::{SmallVec, smallvec};
@@ -22,7 +22,7 @@ pub(crate) struct WriteStep {
 }
 
 pub(crate) enum PartStep {
-    Launch(LaunchStep),
+    Launch(Box<LaunchStep>),
     Host(HostCopy),
 }
 
@@ -80,7 +80,7 @@ impl Planner {
             let align = to.align.min(1 << offset.trailing_zeros().min(4));
             let (from, to) = forwards(from, Placed { layout, align, ..to.clone() });
             parts.push(match self.stream().device.kind {
-                DeviceKind::Gpu => PartStep::Launch(self.launch_part(from, to)?),
+                DeviceKind::Gpu => PartStep::Launch(Box::new(self.launch_part(from, to)?)),
                 DeviceKind::Cpu => PartStep::Host(host_part(from, to)),
             });
         }

@@ -1,16 +1,16 @@
 //! Bytes from one strided place to another: what puts arrays into parts of others.
 //!
-//! The kernel knows no types, only units of 1 to 16 bytes, so that all types share a few kernels and rows that lie without gaps
-//! are copied 16 bytes an access.
+//! The kernel knows no types, only units of 1 to 16 bytes, so that all types share a few kernels and rows that lie
+//! without gaps are copied 16 bytes an access.
 
 use pumice_kernel::{Access, Buffer, Elem, Kernel, Result, Scalar, Val};
 
 /// Invocations per workgroup; each copies one unit.
 pub const WORKGROUP: u32 = 256;
 
-/// The kernel for units of this many bytes (a power of two, 16 at most) over a space of `rank` axes, one at least: buffers from
-/// and to, then the number of units, the space's shape, the first unit's place in `from`, and the strides of `from` and
-/// `to`, all in units and all I64 if `long`, otherwise I32.
+/// The kernel for units of this many bytes (a power of two, 16 at most) over a space of `rank` axes, one at least:
+/// buffers from and to, then the number of units, the space's shape, the first unit's place in `from`, and the strides
+/// of `from` and `to`, all in units and all I64 if `long`, otherwise I32.
 pub fn copy(unit: usize, rank: u32, long: bool) -> Result<Kernel> {
     Kernel::build("copy_strided", [WORKGROUP, 1, 1], |k| {
         let scalar = if long { Scalar::I64 } else { Scalar::I32 };

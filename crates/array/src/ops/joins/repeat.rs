@@ -24,8 +24,8 @@ pub fn repeat(x: &Array, repeats: i32, axis: Option<i32>) -> Result<Array> {
     reshape(&broadcast_to(&expand_dims(x, &[axis as i32 + 1])?, &repeated)?, &shape)
 }
 
-/// The array so many times along each axis. Repetitions count for the last axes; what is missing in front of the shorter of
-/// shape and repetitions is 1.
+/// The array so many times along each axis. Repetitions count for the last axes; what is missing in front of the
+/// shorter of shape and repetitions is 1.
 pub fn tile(x: &Array, repetitions: &[i32]) -> Result<Array> {
     if let Some(n) = repetitions.iter().find(|&&n| n < 0) {
         return Err(Error::Value(format!("[tile] repetitions must not be negative but one is {n}.")));

@@ -12,8 +12,8 @@ use crate::ops::slices::update::update_ranges;
 use crate::ops::views::{case_of, look, moveaxis};
 use crate::shape::{self, Layout, Spec};
 
-/// The elements from `start` to before `stop` along each axis, by strides of either sign. Places are counted from the front
-/// (with a negative stride, a stop of -1 is before the first element), and those out of range are left out.
+/// The elements from `start` to before `stop` along each axis, by strides of either sign. Places are counted from the
+/// front (with a negative stride, a stop of -1 is before the first element), and those out of range are left out.
 pub fn slice(x: &Array, start: &[i32], stop: &[i32], strides: &[i32]) -> Result<Array> {
     slice_ranges(x, Ranges::new("slice", x.shape(), start, stop, strides)?)
 }

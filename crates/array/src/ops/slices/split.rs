@@ -28,8 +28,8 @@ pub fn split(x: &Array, sections: i32, axis: i32) -> Result<Vec<Array>> {
     parts(x, axis, (0..sections).map(|i| [i * part, (i + 1) * part]).collect())
 }
 
-/// The array in parts along an axis: up to each of the indices, and the rest. Negative ones count from the end; where one is
-/// less than the one before it, the part is empty.
+/// The array in parts along an axis: up to each of the indices, and the rest. Negative ones count from the end; where
+/// one is less than the one before it, the part is empty.
 pub fn split_at(x: &Array, indices: &[i32], axis: i32) -> Result<Vec<Array>> {
     let axis = normalize_axis("split", axis, x.ndim())?;
     let n = x.shape()[axis];

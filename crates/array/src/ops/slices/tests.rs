@@ -63,7 +63,7 @@ fn updates_of_every_sign_are_what_a_loop_gives() {
         for (start, stop, step) in [(0, 7, 1), (1, 6, 2), (6, -1, -1), (5, 0, -3), (2, 99, 4)] {
             for (first, last, by) in [(0, 6, 1), (5, -1, -1), (1, 5, 2), (4, 6, 1)] {
                 let (rows, columns) = (places(n, start, stop, step), places(m, first, last, by));
-                let update = add(&count(&[rows.len() as i32, columns.len() as i32]), 100).expect("they add");
+                let update = add(count(&[rows.len() as i32, columns.len() as i32]), 100).expect("they add");
                 let mut expected: Vec<i32> = (0..n * m).collect();
                 for (i, r) in rows.iter().enumerate() {
                     for (j, c) in columns.iter().enumerate() {
@@ -136,7 +136,7 @@ fn a_sum_with_its_own_reverse_is_not_made_in_place() {
         let reversed = slice(&lazy(&x), &[999], &[-1], &[-1]).expect("it is a slice");
         assert_eq!(ints(&add(&x, &reversed).expect("they add")), [999; 1000]);
         let y = lazy(&x);
-        let sum = add(&y, &slice(&y, &[999], &[-1], &[-1]).expect("it is a slice")).expect("they add");
+        let sum = add(&y, slice(&y, &[999], &[-1], &[-1]).expect("it is a slice")).expect("they add");
         drop((x, y));
         assert_eq!(ints(&sum), [999; 1000]);
     });

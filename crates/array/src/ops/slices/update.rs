@@ -15,8 +15,8 @@ use crate::ops::full::{zeros, zeros_like};
 use crate::ops::views::mapped_to_front;
 use crate::shape::{self, Layout, Spec};
 
-/// The array with the elements that [`slice`](super::slice) would give replaced by an update, which is broadcast to them and
-/// becomes the array's type.
+/// The array with the elements that [`slice`](super::slice) would give replaced by an update, which is broadcast to
+/// them and becomes the array's type.
 pub fn slice_update(x: &Array, update: &Array, start: &[i32], stop: &[i32], strides: &[i32]) -> Result<Array> {
     update_ranges(x, update, Ranges::new("slice_update", x.shape(), start, stop, strides)?)
 }

@@ -13,8 +13,8 @@ use crate::ops::scatter::scatter_add;
 use crate::ops::views::{case_of, expand_dims, look, moveaxis, reshape};
 use crate::shape::{self, Layout, Shape, Spec, Strides};
 
-/// The elements that lie at an offset and strides among the array's elements in order. Without a shape it is the array's,
-/// without strides those of a shape without gaps.
+/// The elements that lie at an offset and strides among the array's elements in order. Without a shape it is the
+/// array's, without strides those of a shape without gaps.
 pub fn as_strided(x: &Array, shape: Option<&[i32]>, strides: Option<&[i64]>, offset: i64) -> Result<Array> {
     let shape = Shape::from_slice(shape.unwrap_or(x.shape()));
     let strides = strides.map_or_else(|| shape::contiguous_strides(&shape), SmallVec::from_slice);
@@ -63,8 +63,8 @@ impl Op for AsStrided {
         if !self.fits(x.size()) {
             let (size, shape, strides) = (x.size(), shape::display(&self.shape), &self.strides);
             return Err(Error::Value(format!(
-                "[as_strided] the elements must be among the array's {size} but shape {shape}, strides {strides:?} and offset \
-                 {} lead out of them.",
+                "[as_strided] the elements must be among the array's {size} but shape {shape}, strides {strides:?} and \
+                 offset {} lead out of them.",
                 self.offset
             )));
         }

@@ -1,5 +1,5 @@
-//! The same elements in the same order, in another shape: `reshape`, `flatten`, `unflatten`, `expand_dims`, `squeeze` and
-//! `atleast_1d` to `atleast_3d`.
+//! The same elements in the same order, in another shape: `reshape`, `flatten`, `unflatten`, `expand_dims`, `squeeze`
+//! and `atleast_1d` to `atleast_3d`.
 //!
 //! They are one op of five kinds. A kind that names axes, not sizes, keeps its sense when the sizes change.
 
@@ -20,7 +20,8 @@ pub fn reshape(x: &Array, shape: &[i32]) -> Result<Array> {
     refold(x, Refold::Reshape(shape))
 }
 
-/// The array with the axes from `start` to `end`, both included, made one. Axes out of range are taken as the nearest one.
+/// The array with the axes from `start` to `end`, both included, made one. Axes out of range are taken as the nearest
+/// one.
 pub fn flatten(x: &Array, start: i32, end: i32) -> Result<Array> {
     if x.ndim() == 0 {
         return reshape(x, &[1]);

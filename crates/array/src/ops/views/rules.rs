@@ -1,5 +1,5 @@
-//! The transforms of every view, slice and join: vmap against a loop, jvp as the transpose of vjp. All values are small whole
-//! numbers, so that everything is exact.
+//! The transforms of every view, slice and join: vmap against a loop, jvp as the transpose of vjp. All values are small
+//! whole numbers, so that everything is exact.
 
 use super::moveaxis;
 use super::tests::on_each_device;
