@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use pumice_kernel::{Builder, Target, Val};
 use smallvec::SmallVec;
 
-use crate::array::Array;
+use crate::array::{Array, call};
 use crate::device::DeviceKind;
 use crate::error::{Error, Result};
 use crate::eval::site::{HostSite, Site};
@@ -200,6 +200,11 @@ impl Key {
     pub fn words(&self) -> &[u64] {
         &self.words
     }
+}
+
+/// Calls an op of one's own: the result is computed when somebody looks, and transforms follow it.
+pub fn apply(op: impl Op, inputs: &[Array]) -> Result<Vec<Array>> {
+    Ok(call(op, inputs.iter().cloned())?.into_vec())
 }
 
 /// Refuses a call with another number of inputs than the op takes: a bug of ours, told as an error.
