@@ -6,10 +6,14 @@
 pub(crate) mod axes;
 pub(crate) mod cpu;
 pub(crate) mod gpu;
+pub(crate) mod order;
+mod row_combiner;
+mod rules;
+mod statistics;
+mod table;
 #[cfg(test)]
 mod tests;
 
-use pumice_kernel::{Builder, Val};
 use smallvec::{SmallVec, smallvec};
 
 use crate::array::{Array, call_one};
@@ -19,45 +23,19 @@ use crate::error::{Error, Result};
 use crate::eval::site::{HostSite, Site};
 use crate::op::{At, Host, Kernels, Key, Lowering, Op, Place, Specs, expect_inputs};
 use crate::ops::astype::astype;
-use crate::ops::broadcast_to::broadcast_to;
 use crate::ops::catalogue::{Case, Entry, Sample};
-use crate::ops::full::full;
+use crate::ops::full::{full, zeros_like};
 use crate::ops::views::reshape;
 use crate::shape::{Shape, Spec, normalize_axes};
-use crate::typed::Typed;
 use axes::Order;
-use cpu::folds::{self, HostReduce};
-use gpu::combiner::{Combiner, Parts};
+
+pub(crate) use row_combiner::RowCombiner;
+pub use statistics::{mean, std, var};
+pub use table::{Row, TABLE, all, any, max, min, prod, sum};
+pub(crate) use table::{precise, row};
 
 /// Axes of a reduction, counted from the front, ascending.
 pub(crate) type AxisList = SmallVec<[usize; 4]>;
-
-/// One reduction.
-pub struct Row {
-    /// Its name.
-    pub name: &'static str,
-    /// One line that says what it gives.
-    pub doc: &'static str,
-    /// The type of its results.
-    pub gives: fn(Dtype) -> Dtype,
-    /// The type it computes in.
-    pub computes: fn(Dtype) -> Dtype,
-    /// The result of no elements; none where there is none.
-    pub empty: Option<i32>,
-    /// What no elements count as beside others.
-    pub identity: for<'k> fn(&'k Builder, Dtype) -> Typed<'k>,
-    /// What two partial results become.
-    pub combine: for<'k> fn(Typed<'k>, Typed<'k>) -> Typed<'k>,
-    /// The CPU's way.
-    pub(crate) host: fn(Dtype) -> HostReduce,
-    /// From the result's cotangent to the input's.
-    pub(crate) vjp: Option<Rule>,
-    /// From the input's tangent to the result's.
-    pub(crate) jvp: Option<Rule>,
-}
-
-/// A derivative: what it is asked about, and the cotangent (with its reduced axes kept) or tangent.
-pub(crate) type Rule = fn(&Along<'_>, &Array) -> Result<Array>;
 
 /// A reduction that derivatives are asked about.
 pub(crate) struct Along<'a> {
@@ -67,64 +45,7 @@ pub(crate) struct Along<'a> {
     pub axes: &'a [usize],
 }
 
-/// Makes a public function and a row of the table of each reduction.
-macro_rules! reductions {
-    ($(#[doc = $doc:literal] $name:ident => $row:expr;)*) => {
-        $(
-            #[doc = $doc]
-            pub fn $name(x: &Array, axes: Option<&[i32]>, keepdims: bool) -> Result<Array> {
-                apply(&TABLE[Index::$name as usize], x, axes, keepdims)
-            }
-        )*
-
-        /// Where each reduction stands in the table.
-        #[allow(non_camel_case_types)]
-        enum Index {
-            $($name),*
-        }
-
-        /// Every reduction.
-        pub static TABLE: &[Row] = &[$(Row { name: stringify!($name), doc: $doc.trim_ascii(), ..$row }),*];
-    };
-}
-
-reductions! {
-    /// The sum along axes; along all of them if none are given.
-    sum => Row { vjp: Some(|at, g| broadcast_to(g, at.x.shape())), jvp: Some(|at, t| sum(t, Some(&at.given()), true)), ..SUM };
-}
-
-/// Sums widen integers and compute halves in float32.
-const SUM: Row = Row {
-    name: "",
-    doc: "",
-    gives: summed,
-    computes: |dtype| precise(summed(dtype)),
-    empty: Some(0),
-    identity: |k, dtype| crate::typed::constant(k, dtype, 0.0),
-    combine: |a, b| a + b,
-    host: folds::sum,
-    vjp: None,
-    jvp: None,
-};
-
-/// The type of a sum: of integers 32 bits at least.
-fn summed(dtype: Dtype) -> Dtype {
-    match dtype {
-        Dtype::Bool | Dtype::I8 | Dtype::I16 => Dtype::I32,
-        Dtype::U8 | Dtype::U16 => Dtype::U32,
-        _ => dtype,
-    }
-}
-
-/// The type that a result of a type is computed in.
-pub(crate) fn precise(dtype: Dtype) -> Dtype {
-    match dtype {
-        Dtype::F16 | Dtype::BF16 => Dtype::F32,
-        _ => dtype,
-    }
-}
-
-fn apply(row: &'static Row, x: &Array, axes: Option<&[i32]>, keepdims: bool) -> Result<Array> {
+pub(crate) fn apply(row: &'static Row, x: &Array, axes: Option<&[i32]>, keepdims: bool) -> Result<Array> {
     let axes = axes_of(row.name, x, axes)?;
     if axes.is_empty() {
         // Nothing is reduced, so sums do not widen; truth is truth all the same.
@@ -184,7 +105,8 @@ impl Op for Reduce {
 
     fn key(&self, key: &mut Key) {
         self.axes.iter().for_each(|&axis| key.word(axis as u64));
-        key.word(self.keepdims as u64);
+        // Rows of one name differ in what halves become.
+        key.word((self.keepdims as u64) << 8 | (self.row.gives)(Dtype::F16) as u64);
     }
 
     fn infer(&self, inputs: &[&Spec]) -> Result<Specs> {
@@ -204,7 +126,7 @@ impl Op for Reduce {
         let result = &at.outputs[0];
         match (&tangents[0], self.row.jvp) {
             (Some(tangent), Some(rule)) => Ok(vec![reshape(&rule(&self.along(at)?, tangent)?, result.shape())?]),
-            _ => Ok(vec![crate::ops::full::zeros_like(result)?]),
+            _ => Ok(vec![zeros_like(result)?]),
         }
     }
 
@@ -243,50 +165,9 @@ impl Host for Reduce {
     }
 }
 
-/// A row of the table for elements of a type.
-struct RowCombiner {
-    row: &'static Row,
-    dtype: Dtype,
-}
-
-impl Combiner for RowCombiner {
-    fn name(&self) -> &'static str {
-        self.row.name
-    }
-
-    fn key(&self, key: &mut Key) {
-        key.word(self.dtype as u64);
-    }
-
-    fn types(&self) -> SmallVec<[Dtype; 2]> {
-        smallvec![(self.row.computes)(self.dtype)]
-    }
-
-    fn identity<'k>(&self, k: &'k Builder) -> Parts<'k> {
-        smallvec![(self.row.identity)(k, self.types()[0])]
-    }
-
-    fn lift<'k>(&self, x: Typed<'k>, _: Val<'k>) -> Parts<'k> {
-        smallvec![x.to(self.types()[0])]
-    }
-
-    fn combine<'k>(&self, a: &[Typed<'k>], b: &[Typed<'k>]) -> Parts<'k> {
-        smallvec![(self.row.combine)(a[0], b[0])]
-    }
-
-    fn finish<'k>(&self, parts: &[Typed<'k>]) -> Typed<'k> {
-        parts[0].to((self.row.gives)(self.dtype))
-    }
-}
-
-impl std::fmt::Debug for Row {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
 pub(super) fn entries() -> Vec<Entry> {
-    TABLE.iter().map(|row| Entry { name: row.name, doc: row.doc, cases: cases(row) }).collect()
+    let table = TABLE.iter().map(|row| Entry { name: row.name, doc: row.doc, cases: cases(row) });
+    table.chain(statistics::entries()).collect()
 }
 
 fn cases(row: &'static Row) -> Vec<Case> {

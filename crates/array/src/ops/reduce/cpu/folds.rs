@@ -34,7 +34,8 @@ pub(crate) type HostReduce = fn(&mut HostSite<'_>, &[usize]) -> Result<()>;
 
 macro_rules! folds {
     ($(#[doc = $doc:literal] $name:ident, $choose:ident, $bound:ident, $part:ty => $out:ty: $none:expr, $lift:expr, $combine:expr, $finish:expr;)*) => {$(
-        struct $name<T>(PhantomData<T>);
+        #[doc = $doc]
+        pub(crate) struct $name<T>(PhantomData<T>);
 
         impl<T: $bound + 'static> Fold for $name<T> {
             type In = T;
@@ -79,6 +80,8 @@ macro_rules! folds {
 folds! {
     /// Sums.
     Sum, sum, Number, T::Wide => T::Sum: T::Wide::ZERO, T::widen, Wide::add, T::narrow;
+    /// Sums in the type they are computed in.
+    PreciseSum, precise_sum, Number, T::Wide => T::Wide: T::Wide::ZERO, T::widen, Wide::add, std::convert::identity;
     /// Products.
     Prod, prod, Number, T::Wide => T::Sum: T::Wide::ONE, T::widen, Wide::mul, T::narrow;
     /// Least elements.

@@ -24,7 +24,7 @@ pub(crate) trait Number: Pod + Send + Sync {
 }
 
 /// What sums are computed in.
-pub(crate) trait Wide: Copy + Send + Sync {
+pub(crate) trait Wide: Pod + Send + Sync {
     /// The sum of nothing.
     const ZERO: Self;
     /// The product of nothing.

@@ -7,7 +7,7 @@
 mod columns;
 pub(crate) mod combiner;
 pub(crate) mod indices;
-mod pass;
+pub(crate) mod pass;
 mod rows;
 pub(crate) mod team;
 
@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 
 use super::axes::{Axes, Axis, Order};
 use crate::error::Result;
-use crate::eval::site::{Placed, Site};
+use crate::eval::site::Site;
 use crate::launch::fold_groups;
 use columns::ColumnForm;
 use combiner::Combiner;
@@ -34,6 +34,18 @@ const COLUMN_SEGMENT: i64 = 256;
 
 /// Launches the reduction of the first input along axes into the first output. Every result must have elements.
 pub(crate) fn launch(combiner: &dyn Combiner, site: &mut Site<'_>, axes: &[usize], order: Order) -> Result<()> {
+    let output = site.output(0);
+    launch_into(combiner, site, axes, order, Goal::Output(output))
+}
+
+/// Launches the reduction of the first input along axes into memory of one's own.
+pub(crate) fn launch_into(
+    combiner: &dyn Combiner,
+    site: &mut Site<'_>,
+    axes: &[usize],
+    order: Order,
+    end: Goal,
+) -> Result<()> {
     let (mut input, start) = site.input(0)?.base();
     // The address known to be aligned is the first element's.
     input.align = input.align.min(1 << (start * input.dtype.size() as i64).trailing_zeros().min(4));
@@ -44,8 +56,7 @@ pub(crate) fn launch(combiner: &dyn Combiner, site: &mut Site<'_>, axes: &[usize
     let long = far || layout.size() as i64 > i32::MAX as i64 / 2;
     let exchange = Exchange::of(site.target().subgroup_size);
     let work = Work { combiner, indices: Indices { long }, exchange };
-    let output = site.output(0);
-    work.reduce(site, &Source::Input(input), &axes, output)
+    work.reduce(site, &Source::Input(input), &axes, end)
 }
 
 struct Work<'a> {
@@ -55,15 +66,15 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn reduce(&self, site: &mut Site<'_>, source: &Source, axes: &Axes, output: Placed) -> Result<()> {
+    fn reduce(&self, site: &mut Site<'_>, source: &Source, axes: &Axes, end: Goal) -> Result<()> {
         let innermost = |axes: &[Axis]| axes.last().map(|axis| axis.stride);
         match (innermost(&axes.kept), innermost(&axes.reduced)) {
-            (Some(1), Some(stride)) if stride != 1 => self.columns(site, source, axes, output),
-            _ => self.rows(site, source, axes, output),
+            (Some(1), Some(stride)) if stride != 1 => self.columns(site, source, axes, end),
+            _ => self.rows(site, source, axes, end),
         }
     }
 
-    fn rows(&self, site: &mut Site<'_>, source: &Source, axes: &Axes, output: Placed) -> Result<()> {
+    fn rows(&self, site: &mut Site<'_>, source: &Source, axes: &Axes, end: Goal) -> Result<()> {
         let (rows, n) = (axes.results(), axes.reduced());
         let wide = row_wide(source, axes);
         let accesses = n / wide as i64;
@@ -71,7 +82,7 @@ impl Work<'_> {
         let segments = if rows < ENOUGH { (n / ROW_SEGMENT).clamp(1, ENOUGH / rows) } else { 1 };
         // A segment begins where an access may.
         let segment = if segments == 1 { n } else { above(n, segments).next_multiple_of(16) as i64 };
-        let goal = self.goal(site, segments, &[rows, segments], &output);
+        let goal = self.goal(site, segments, &[rows, segments], &end);
         let (kept, reduced) = (axes.kept.len(), axes.reduced.len());
         let form = RowForm { team, wide, kept, reduced, indices: self.indices, exchange: self.exchange };
         let pass = Pass { combiner: self.combiner, source, goal: &goal, wide };
@@ -85,13 +96,13 @@ impl Work<'_> {
         pass.launch(site, &key, groups, &arguments, |k, load, store| {
             rows::write(k, &form, self.combiner, load, store);
         })?;
-        let Goal::Partial(partial) = goal else { return Ok(()) };
+        let (Goal::Partial(partial), 2..) = (goal, segments) else { return Ok(()) };
         let kept = [Axis { size: rows, stride: segments }].into_iter().filter(|axis| axis.size > 1).collect();
         let reduced = SmallVec::from_slice(&[Axis { size: segments, stride: 1 }]);
-        self.rows(site, &Source::Partial(partial), &Axes { start: 0, kept, reduced }, output)
+        self.rows(site, &Source::Partial(partial), &Axes { start: 0, kept, reduced }, end)
     }
 
-    fn columns(&self, site: &mut Site<'_>, source: &Source, axes: &Axes, output: Placed) -> Result<()> {
+    fn columns(&self, site: &mut Site<'_>, source: &Source, axes: &Axes, end: Goal) -> Result<()> {
         let (columns, outer) = axes.kept.split_last().expect("columns are a kept axis");
         let (outers, n) = (outer.iter().map(|axis| axis.size).product::<i64>(), axes.reduced());
         let wide = column_wide(source, axes);
@@ -101,7 +112,7 @@ impl Work<'_> {
         let groups = blocks * outers;
         let segments = if groups < ENOUGH { (n / COLUMN_SEGMENT).clamp(1, ENOUGH / groups) } else { 1 };
         let results = outers * columns.size;
-        let goal = self.goal(site, segments, &[segments, results], &output);
+        let goal = self.goal(site, segments, &[segments, results], &end);
         let form = ColumnForm { lanes, wide, outer: outer.len(), reduced: axes.reduced.len(), indices: self.indices };
         let pass = Pass { combiner: self.combiner, source, goal: &goal, wide };
         let mut key = pass.key("columns");
@@ -113,10 +124,10 @@ impl Work<'_> {
         pass.launch(site, &key, fold_groups((groups * segments) as u64), &arguments, |k, load, store| {
             columns::write(k, &form, self.combiner, load, store);
         })?;
-        let Goal::Partial(partial) = goal else { return Ok(()) };
+        let (Goal::Partial(partial), 2..) = (goal, segments) else { return Ok(()) };
         let kept = SmallVec::from_slice(&[Axis { size: results, stride: 1 }]);
         let reduced = SmallVec::from_slice(&[Axis { size: segments, stride: results }]);
-        self.columns(site, &Source::Partial(partial), &Axes { start: 0, kept, reduced }, output)
+        self.columns(site, &Source::Partial(partial), &Axes { start: 0, kept, reduced }, end)
     }
 
     fn arguments(&self, numbers: &[i64], first: &[Axis], second: &[Axis]) -> Vec<Argument> {
@@ -125,9 +136,9 @@ impl Work<'_> {
         numbers.chain(ix.split(first)).chain(ix.split(second)).collect()
     }
 
-    fn goal(&self, site: &mut Site<'_>, segments: i64, shape: &[i64; 2], output: &Placed) -> Goal {
+    fn goal(&self, site: &mut Site<'_>, segments: i64, shape: &[i64; 2], end: &Goal) -> Goal {
         if segments == 1 {
-            return Goal::Output(output.clone());
+            return end.clone();
         }
         let shape = shape.map(|n| n as i32);
         Goal::Partial(self.combiner.types().into_iter().map(|dtype| site.scratch(&shape, dtype)).collect())

@@ -19,6 +19,7 @@ pub(crate) enum Source {
 }
 
 /// Where the results of a launch go.
+#[derive(Clone)]
 pub(crate) enum Goal {
     /// Into an output: they are finished.
     Output(Placed),

@@ -1,0 +1,138 @@
+//! The search on the CPU: the best of each block by vectors, then where in the best block it is.
+
+use half::{bf16, f16};
+use rayon::prelude::*;
+
+use super::Wanted;
+use crate::dtype::{Complex64, Dtype};
+use crate::eval::site::HostSite;
+use crate::ops::reduce::axes::{Axes, Axis, Order};
+use crate::ops::reduce::cpu::folds::{Fold, Max, Min};
+use crate::ops::reduce::cpu::numbers::{Flag, Rank, Ranked};
+use crate::ops::reduce::cpu::{place, side_by_side};
+
+/// Elements whose best is found at once.
+const BLOCK: usize = 1024;
+/// Elements worth a thread.
+const WORTH: usize = 64 * 1024;
+/// Columns that are searched together.
+const TILE: usize = 256;
+
+pub(super) fn run(wanted: Wanted, site: &mut HostSite<'_>, axes: &[usize]) {
+    match wanted {
+        Wanted::Least => by_type::<Least>(site, axes),
+        Wanted::Greatest => by_type::<Greatest>(site, axes),
+    }
+}
+
+/// A direction.
+trait Search: 'static {
+    /// The reduction to the best element of a type.
+    type Best<T: Ranked + 'static>: Fold<In = T, Part = T::Rank>;
+    /// Whether one comes strictly before another.
+    fn first<R: Rank>(a: R, b: R) -> bool;
+}
+
+struct Least;
+struct Greatest;
+
+impl Search for Least {
+    type Best<T: Ranked + 'static> = Min<T>;
+    #[inline(always)]
+    fn first<R: Rank>(a: R, b: R) -> bool {
+        a.below(b)
+    }
+}
+
+impl Search for Greatest {
+    type Best<T: Ranked + 'static> = Max<T>;
+    #[inline(always)]
+    fn first<R: Rank>(a: R, b: R) -> bool {
+        a.above(b)
+    }
+}
+
+fn by_type<S: Search>(site: &mut HostSite<'_>, axes: &[usize]) {
+    match site.inputs[0].dtype {
+        Dtype::Bool => search::<S, Flag>(site, axes),
+        Dtype::U8 => search::<S, u8>(site, axes),
+        Dtype::U16 => search::<S, u16>(site, axes),
+        Dtype::U32 => search::<S, u32>(site, axes),
+        Dtype::U64 => search::<S, u64>(site, axes),
+        Dtype::I8 => search::<S, i8>(site, axes),
+        Dtype::I16 => search::<S, i16>(site, axes),
+        Dtype::I32 => search::<S, i32>(site, axes),
+        Dtype::I64 => search::<S, i64>(site, axes),
+        Dtype::F16 => search::<S, f16>(site, axes),
+        Dtype::F32 => search::<S, f32>(site, axes),
+        Dtype::F64 => search::<S, f64>(site, axes),
+        Dtype::BF16 => search::<S, bf16>(site, axes),
+        Dtype::C64 => search::<S, Complex64>(site, axes),
+    }
+}
+
+fn search<S: Search, T: Ranked + 'static>(site: &mut HostSite<'_>, axes: &[usize]) {
+    let input = &site.inputs[0];
+    let axes = Axes::new(&input.layout, axes, Order::Kept);
+    let memory: &[T] = bytemuck::cast_slice(input.bytes());
+    let results: &mut [u32] = bytemuck::cast_slice_mut(&mut *site.outputs[0].bytes);
+    let n = axes.reduced() as usize;
+    let innermost = |axes: &[Axis]| axes.last().map(|axis| axis.stride);
+    if innermost(&axes.kept) == Some(1) && innermost(&axes.reduced) != Some(1) {
+        return columns::<S, T>(memory, &axes, results);
+    }
+    let one = |(i, result): (usize, &mut u32)| {
+        let start = axes.start + place(&axes.kept, i);
+        *result = match axes.reduced.as_slice() {
+            [] => 0,
+            [Axis { stride: 1, .. }] => row::<S, T>(&memory[start as usize..start as usize + n]),
+            reduced => anywhere::<S, T::Rank>((0..n).map(|i| memory[(start + place(reduced, i)) as usize].rank())),
+        };
+    };
+    results.par_iter_mut().with_min_len((WORTH / n.max(1)).max(1)).enumerate().for_each(one);
+}
+
+/// The place of the best of elements that lie side by side.
+fn row<S: Search, T: Ranked + 'static>(elements: &[T]) -> u32 {
+    let best_of = |(i, block): (usize, &[T])| (i, side_by_side::<S::Best<T>>(block));
+    let earlier = |a: (usize, T::Rank), b: (usize, T::Rank)| {
+        if S::first(b.1, a.1) || !S::first(a.1, b.1) && b.0 < a.0 { b } else { a }
+    };
+    let none = || (usize::MAX, <S::Best<T> as Fold>::NONE);
+    let (block, best) = match elements.len() {
+        n if n > 2 * WORTH => elements.par_chunks(BLOCK).enumerate().map(best_of).reduce(none, earlier),
+        _ => elements.chunks(BLOCK).enumerate().map(best_of).fold(none(), earlier),
+    };
+    let in_block = elements[block * BLOCK..].iter().position(|x| {
+        let rank = x.rank();
+        !S::first(best, rank) && !S::first(rank, best)
+    });
+    (block * BLOCK + in_block.expect("the best is one of them")) as u32
+}
+
+fn anywhere<S: Search, R: Rank>(ranks: impl Iterator<Item = R>) -> u32 {
+    let numbered = ranks.enumerate();
+    let best = numbered.reduce(|best, x| if S::first(x.1, best.1) { x } else { best });
+    best.map_or(0, |(i, _)| i as u32)
+}
+
+fn columns<S: Search, T: Ranked + 'static>(memory: &[T], axes: &Axes, results: &mut [u32]) {
+    let (columns, outer) = axes.kept.split_last().expect("columns are a kept axis");
+    let n = axes.reduced() as usize;
+    results.par_chunks_mut(columns.size as usize).enumerate().for_each(|(o, results)| {
+        results.par_chunks_mut(TILE).enumerate().for_each(|(t, results)| {
+            let start = axes.start + place(outer, o) + (t * TILE) as i64;
+            let mut best = vec![<S::Best<T> as Fold>::NONE; results.len()];
+            results.fill(0);
+            for i in 0..n {
+                let from = (start + place(&axes.reduced, i)) as usize;
+                let elements = &memory[from..from + results.len()];
+                for ((best, result), x) in best.iter_mut().zip(results.iter_mut()).zip(elements) {
+                    let better = S::first(x.rank(), *best);
+                    *best = if better { x.rank() } else { *best };
+                    *result = if better { i as u32 } else { *result };
+                }
+            }
+        });
+    });
+}

@@ -1,0 +1,1 @@
+//! Softmax and logsumexp on both devices.
