@@ -1,7 +1,6 @@
 //! The search on the CPU: the best of each block by vectors, then where in the best block it is.
 
 use half::{bf16, f16};
-use rayon::prelude::*;
 
 use super::Wanted;
 use crate::dtype::{Complex64, Dtype};
@@ -9,12 +8,10 @@ use crate::eval::site::HostSite;
 use crate::ops::reduce::axes::{Axes, Axis, Order};
 use crate::ops::reduce::cpu::folds::{Fold, Max, Min};
 use crate::ops::reduce::cpu::numbers::{Flag, Rank, Ranked};
-use crate::ops::reduce::cpu::{place, side_by_side};
+use crate::ops::reduce::cpu::{in_threads, place, side_by_side};
 
 /// Elements whose best is found at once.
 const BLOCK: usize = 1024;
-/// Elements worth a thread.
-const WORTH: usize = 64 * 1024;
 /// Columns that are searched together.
 const TILE: usize = 256;
 
@@ -75,39 +72,34 @@ fn search<S: Search, T: Ranked + 'static>(site: &mut HostSite<'_>, axes: &[usize
     let input = &site.inputs[0];
     let axes = Axes::new(&input.layout, axes, Order::Kept);
     let memory: &[T] = bytemuck::cast_slice(input.bytes());
-    let results: &mut [u32] = bytemuck::cast_slice_mut(&mut *site.outputs[0].bytes);
     let n = axes.reduced() as usize;
-    let innermost = |axes: &[Axis]| axes.last().map(|axis| axis.stride);
-    if innermost(&axes.kept) == Some(1) && innermost(&axes.reduced) != Some(1) {
-        return columns::<S, T>(memory, &axes, results);
-    }
-    let one = |(i, result): (usize, &mut u32)| {
-        let start = axes.start + place(&axes.kept, i);
-        *result = match axes.reduced.as_slice() {
-            [] => 0,
-            [Axis { stride: 1, .. }] => row::<S, T>(&memory[start as usize..start as usize + n]),
-            reduced => anywhere::<S, T::Rank>((0..n).map(|i| memory[(start + place(reduced, i)) as usize].rank())),
-        };
-    };
-    results.par_iter_mut().with_min_len((WORTH / n.max(1)).max(1)).enumerate().for_each(one);
+    in_threads(site.outputs[0].bytes, size_of::<u32>(), n, &|first, bytes| {
+        let results: &mut [u32] = bytemuck::cast_slice_mut(bytes);
+        if axes.are_columns() {
+            return columns::<S, T>(memory, &axes, first, results);
+        }
+        for (i, result) in results.iter_mut().enumerate() {
+            let start = axes.start + place(&axes.kept, first + i);
+            *result = match axes.reduced.as_slice() {
+                [] => 0,
+                [Axis { stride: 1, .. }] => row::<S, T>(&memory[start as usize..start as usize + n]),
+                reduced => anywhere::<S, T::Rank>((0..n).map(|i| memory[(start + place(reduced, i)) as usize].rank())),
+            };
+        }
+    });
 }
 
 /// The place of the best of elements that lie side by side.
 fn row<S: Search, T: Ranked + 'static>(elements: &[T]) -> u32 {
-    let best_of = |(i, block): (usize, &[T])| (i, side_by_side::<S::Best<T>>(block));
-    let earlier = |a: (usize, T::Rank), b: (usize, T::Rank)| {
-        if S::first(b.1, a.1) || !S::first(a.1, b.1) && b.0 < a.0 { b } else { a }
-    };
-    let none = || (usize::MAX, <S::Best<T> as Fold>::NONE);
-    let (block, best) = match elements.len() {
-        n if n > 2 * WORTH => elements.par_chunks(BLOCK).enumerate().map(best_of).reduce(none, earlier),
-        _ => elements.chunks(BLOCK).enumerate().map(best_of).fold(none(), earlier),
-    };
-    let in_block = elements[block * BLOCK..].iter().position(|x| {
-        let rank = x.rank();
-        !S::first(best, rank) && !S::first(rank, best)
+    let mut bests = vec![<S::Best<T> as Fold>::NONE; elements.len().div_ceil(BLOCK)];
+    in_threads(bytemuck::cast_slice_mut(&mut bests), size_of::<T::Rank>(), BLOCK, &|first, bytes| {
+        let bests: &mut [T::Rank] = bytemuck::cast_slice_mut(bytes);
+        let blocks = elements[first * BLOCK..].chunks(BLOCK);
+        bests.iter_mut().zip(blocks).for_each(|(best, block)| *best = side_by_side::<S::Best<T>>(block));
     });
-    (block * BLOCK + in_block.expect("the best is one of them")) as u32
+    let block = anywhere::<S, T::Rank>(bests.iter().copied()) as usize;
+    let in_block = anywhere::<S, T::Rank>(elements[block * BLOCK..].iter().take(BLOCK).map(|x| x.rank()));
+    (block * BLOCK) as u32 + in_block
 }
 
 fn anywhere<S: Search, R: Rank>(ranks: impl Iterator<Item = R>) -> u32 {
@@ -116,23 +108,29 @@ fn anywhere<S: Search, R: Rank>(ranks: impl Iterator<Item = R>) -> u32 {
     best.map_or(0, |(i, _)| i as u32)
 }
 
-fn columns<S: Search, T: Ranked + 'static>(memory: &[T], axes: &Axes, results: &mut [u32]) {
+fn columns<S: Search, T: Ranked + 'static>(memory: &[T], axes: &Axes, first: usize, mut results: &mut [u32]) {
     let (columns, outer) = axes.kept.split_last().expect("columns are a kept axis");
-    let n = axes.reduced() as usize;
-    results.par_chunks_mut(columns.size as usize).enumerate().for_each(|(o, results)| {
-        results.par_chunks_mut(TILE).enumerate().for_each(|(t, results)| {
-            let start = axes.start + place(outer, o) + (t * TILE) as i64;
-            let mut best = vec![<S::Best<T> as Fold>::NONE; results.len()];
-            results.fill(0);
-            for i in 0..n {
-                let from = (start + place(&axes.reduced, i)) as usize;
-                let elements = &memory[from..from + results.len()];
-                for ((best, result), x) in best.iter_mut().zip(results.iter_mut()).zip(elements) {
-                    let better = S::first(x.rank(), *best);
-                    *best = if better { x.rank() } else { *best };
-                    *result = if better { i as u32 } else { *result };
-                }
-            }
-        });
-    });
+    let (columns, mut at) = (columns.size as usize, first);
+    while !results.is_empty() {
+        let column = at % columns;
+        let (tile, rest) = results.split_at_mut((columns - column).min(TILE).min(results.len()));
+        let start = axes.start + place(outer, at / columns) + column as i64;
+        at += tile.len();
+        search_tile::<S, T>(memory, start, &axes.reduced, tile);
+        results = rest;
+    }
+}
+
+fn search_tile<S: Search, T: Ranked + 'static>(memory: &[T], start: i64, axes: &[Axis], results: &mut [u32]) {
+    let mut bests = [<S::Best<T> as Fold>::NONE; TILE];
+    results.fill(0);
+    for i in 0..axes.iter().map(|axis| axis.size as usize).product() {
+        let from = (start + place(axes, i)) as usize;
+        let elements = &memory[from..from + results.len()];
+        for ((best, result), x) in bests.iter_mut().zip(results.iter_mut()).zip(elements) {
+            let better = S::first(x.rank(), *best);
+            *best = if better { x.rank() } else { *best };
+            *result = if better { i as u32 } else { *result };
+        }
+    }
 }

@@ -49,6 +49,12 @@ impl Axes {
         Axes { start, kept, reduced: joined(reduced) }
     }
 
+    /// Whether results lie side by side in memory where the elements of each do not.
+    pub fn are_columns(&self) -> bool {
+        let innermost = |axes: &[Axis]| axes.last().map(|axis| axis.stride);
+        innermost(&self.kept) == Some(1) && innermost(&self.reduced).is_some_and(|stride| stride != 1)
+    }
+
     /// Number of results.
     pub fn results(&self) -> i64 {
         self.kept.iter().map(|axis| axis.size).product()

@@ -16,7 +16,7 @@ pub(crate) trait Fold: 'static {
     /// An element.
     type In: Pod + Send + Sync;
     /// A partial result.
-    type Part: Copy + Send + Sync;
+    type Part: Pod + Send + Sync;
     /// A result.
     type Out: Pod + Send;
     /// The partial result of no elements.

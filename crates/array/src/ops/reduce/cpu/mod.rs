@@ -1,7 +1,8 @@
-//! Reductions on the CPU: rows by vectors of partial results, columns side by side, both in halves.
+//! Reductions on the CPU: rows by vectors of partial results, columns side by side.
 //!
-//! Halves are taken down to a fixed size and combined in one order, whatever the number of threads: sums are as exact as pairwise
-//! ones are, and the same on every machine.
+//! A long row or column is cut into segments of a fixed size, those into blocks, and partial results are combined in one order,
+//! whatever the number of threads: sums are nearly as exact as pairwise ones, and the same on every machine. What runs in
+//! threads knows bytes only, so that it is compiled once and not for every type.
 
 pub(crate) mod folds;
 pub(crate) mod numbers;
@@ -24,19 +25,39 @@ const COLUMN_BLOCK: usize = 64;
 /// Columns that are folded together.
 const TILE: usize = 512;
 /// Elements worth a thread.
-const WORTH: usize = 64 * 1024;
+pub(crate) const WORTH: usize = 64 * 1024;
 
+/// Reduces the first input along axes into the first output.
 pub(crate) fn run<F: Fold>(site: &mut HostSite<'_>, axes: &[usize]) -> Result<()> {
     let input = &site.inputs[0];
     let axes = Axes::new(&input.layout, axes, Order::Free);
-    let memory: &[F::In] = bytemuck::cast_slice(input.bytes());
+    let work = Work::<F> { memory: bytemuck::cast_slice(input.bytes()), axes: &axes, n: axes.reduced() as usize };
     let results: &mut [F::Out] = bytemuck::cast_slice_mut(&mut *site.outputs[0].bytes);
-    let innermost = |axes: &[Axis]| axes.last().map(|axis| axis.stride);
-    match (innermost(&axes.kept), innermost(&axes.reduced)) {
-        (Some(1), Some(stride)) if stride != 1 => columns::<F>(memory, &axes, results),
-        _ => rows::<F>(memory, &axes, results),
+    let segment = if axes.are_columns() { COLUMN_BLOCK * COLUMN_BLOCK } else { WORTH };
+    let segments = work.n.div_ceil(segment);
+    if segments <= 1 {
+        work.finished(results);
+        return Ok(());
+    }
+    let mut parts = vec![F::NONE; segments * results.len()];
+    work.partial(&mut parts, segment, results.len());
+    for (i, result) in results.iter_mut().enumerate() {
+        let each = (0..segments).map(|s| parts[s * axes.results() as usize + i]);
+        *result = F::finish(each.reduce(F::combine).unwrap_or(F::NONE));
     }
     Ok(())
+}
+
+/// Fills the items that bytes are, by threads if they are worth it: the closure is given the number of the first and their bytes.
+/// `cost` is how many elements an item takes.
+pub(crate) fn in_threads(bytes: &mut [u8], size: usize, cost: usize, fill: &(dyn Fn(usize, &mut [u8]) + Sync)) {
+    // Whole tiles, so that neighbouring columns are read together.
+    let grain = (WORTH / cost.max(1)).max(1);
+    let grain = if grain > TILE { grain.next_multiple_of(TILE) } else { grain };
+    match bytes.len() <= grain * size {
+        true => fill(0, bytes),
+        false => bytes.par_chunks_mut(grain * size).enumerate().for_each(|(i, bytes)| fill(i * grain, bytes)),
+    }
 }
 
 /// How far the element with this number lies from the first.
@@ -49,44 +70,118 @@ pub(crate) fn place(axes: &[Axis], number: usize) -> i64 {
     place
 }
 
-fn rows<F: Fold>(memory: &[F::In], axes: &Axes, results: &mut [F::Out]) {
-    let n = axes.reduced() as usize;
-    let one = |(i, result): (usize, &mut F::Out)| {
-        let start = axes.start + place(&axes.kept, i);
-        *result = F::finish(row::<F>(memory, start, &axes.reduced, 0..n));
-    };
-    let count = (WORTH / n.max(1)).max(1);
-    results.par_iter_mut().with_min_len(count).enumerate().for_each(one);
+struct Work<'a, F: Fold> {
+    memory: &'a [F::In],
+    axes: &'a Axes,
+    n: usize,
 }
 
-/// The partial result of a range of a row's elements.
-fn row<F: Fold>(memory: &[F::In], start: i64, axes: &[Axis], range: Range<usize>) -> F::Part {
-    if range.len() > ROW_BLOCK {
-        let middle = range.start + (range.len() / 2).next_multiple_of(ROW_BLOCK).min(range.len());
-        let halves = [range.start..middle, middle..range.end];
-        let [left, right] = halves.map(|half| move || row::<F>(memory, start, axes, half));
-        let (left, right) = if range.len() > WORTH { rayon::join(left, right) } else { (left(), right()) };
-        return F::combine(left, right);
+impl<F: Fold> Work<'_, F> {
+    /// Results, each from all its elements.
+    fn finished(&self, results: &mut [F::Out]) {
+        in_threads(bytemuck::cast_slice_mut(results), size_of::<F::Out>(), self.n, &|first, bytes| {
+            let results: &mut [F::Out] = bytemuck::cast_slice_mut(bytes);
+            let mut parts = vec![F::NONE; results.len()];
+            self.fold(first, 0..self.n, &mut parts);
+            results.iter_mut().zip(parts).for_each(|(result, part)| *result = F::finish(part));
+        });
     }
-    let Some((last, outer)) = axes.split_last() else { return F::lift(memory[start as usize]) };
-    let mut part = F::NONE;
-    let mut at = range.start;
-    // Runs of the innermost axis.
-    while at < range.end {
-        let along = at % last.size as usize;
-        let count = (last.size as usize - along).min(range.end - at);
-        let from = start + place(outer, at / last.size as usize) + along as i64 * last.stride;
-        part = F::combine(part, run_of::<F>(memory, from as usize, last.stride, count));
-        at += count;
-    }
-    part
-}
 
-fn run_of<F: Fold>(memory: &[F::In], from: usize, stride: i64, count: usize) -> F::Part {
-    if stride == 1 {
-        return side_by_side::<F>(&memory[from..from + count]);
+    /// Partial results of segments, those of a segment side by side.
+    fn partial(&self, parts: &mut [F::Part], segment: usize, results: usize) {
+        in_threads(bytemuck::cast_slice_mut(parts), size_of::<F::Part>(), segment, &|first, bytes| {
+            let mut parts: &mut [F::Part] = bytemuck::cast_slice_mut(bytes);
+            let mut at = first;
+            while !parts.is_empty() {
+                let (number, result) = (at / results, at % results);
+                let range = number * segment..((number + 1) * segment).min(self.n);
+                let (now, rest) = parts.split_at_mut((results - result).min(parts.len()));
+                at += now.len();
+                self.fold(result, range, now);
+                parts = rest;
+            }
+        });
     }
-    (0..count).fold(F::NONE, |part, i| F::combine(part, F::lift(memory[(from as i64 + i as i64 * stride) as usize])))
+
+    /// Partial results of a range of the elements of consecutive results.
+    fn fold(&self, first: usize, range: Range<usize>, parts: &mut [F::Part]) {
+        match self.axes.are_columns() {
+            true => self.columns(first, range, parts),
+            false => {
+                for (i, part) in parts.iter_mut().enumerate() {
+                    let start = self.axes.start + place(&self.axes.kept, first + i);
+                    *part = self.row(start, range.clone());
+                }
+            }
+        }
+    }
+
+    /// The partial result of a range of a row's elements, in halves down to a block.
+    fn row(&self, start: i64, range: Range<usize>) -> F::Part {
+        if range.len() > ROW_BLOCK {
+            let middle = range.start + (range.len() / 2).next_multiple_of(ROW_BLOCK);
+            return F::combine(self.row(start, range.start..middle), self.row(start, middle..range.end));
+        }
+        let Some((last, outer)) = self.axes.reduced.split_last() else {
+            return F::lift(self.memory[start as usize]);
+        };
+        if outer.is_empty() {
+            return self.run_of(start + range.start as i64 * last.stride, last.stride, range.len());
+        }
+        let (mut part, mut at) = (F::NONE, range.start);
+        while at < range.end {
+            let along = at % last.size as usize;
+            let count = (last.size as usize - along).min(range.end - at);
+            let from = start + place(outer, at / last.size as usize) + along as i64 * last.stride;
+            part = F::combine(part, self.run_of(from, last.stride, count));
+            at += count;
+        }
+        part
+    }
+
+    /// The partial result of elements that lie evenly.
+    fn run_of(&self, from: i64, stride: i64, count: usize) -> F::Part {
+        match stride {
+            1 => side_by_side::<F>(&self.memory[from as usize..from as usize + count]),
+            _ => {
+                let element = |i: usize| F::lift(self.memory[(from + i as i64 * stride) as usize]);
+                (0..count).fold(F::NONE, |part, i| F::combine(part, element(i)))
+            }
+        }
+    }
+
+    /// The partial results of a range of the elements of consecutive columns, tile by tile.
+    fn columns(&self, first: usize, range: Range<usize>, mut parts: &mut [F::Part]) {
+        let (columns, outer) = self.axes.kept.split_last().expect("columns are a kept axis");
+        let (columns, mut at) = (columns.size as usize, first);
+        while !parts.is_empty() {
+            let column = at % columns;
+            let (tile, rest) = parts.split_at_mut((columns - column).min(TILE).min(parts.len()));
+            let start = self.axes.start + place(outer, at / columns) + column as i64;
+            at += tile.len();
+            self.tile(start, range.clone(), tile);
+            parts = rest;
+        }
+    }
+
+    /// The partial results of columns side by side, in halves down to a block.
+    fn tile(&self, start: i64, range: Range<usize>, parts: &mut [F::Part]) {
+        parts.fill(F::NONE);
+        if range.len() > COLUMN_BLOCK {
+            let middle = range.start + (range.len() / 2).next_multiple_of(COLUMN_BLOCK);
+            let mut others = [F::NONE; TILE];
+            let others = &mut others[..parts.len()];
+            self.tile(start, range.start..middle, parts);
+            self.tile(start, middle..range.end, others);
+            parts.iter_mut().zip(others).for_each(|(part, other)| *part = F::combine(*part, *other));
+            return;
+        }
+        for i in range {
+            let from = (start + place(&self.axes.reduced, i)) as usize;
+            let elements = &self.memory[from..from + parts.len()];
+            parts.iter_mut().zip(elements).for_each(|(part, &x)| *part = F::combine(*part, F::lift(x)));
+        }
+    }
 }
 
 /// Elements that lie side by side: as many partial results as vectors hold, then those in halves.
@@ -108,50 +203,4 @@ pub(crate) fn side_by_side<F: Fold>(elements: &[F::In]) -> F::Part {
         }
     }
     lanes[0]
-}
-
-fn columns<F: Fold>(memory: &[F::In], axes: &Axes, results: &mut [F::Out]) {
-    let (columns, outer) = axes.kept.split_last().expect("columns are a kept axis");
-    let n = axes.reduced() as usize;
-    let tile = |(o, first): (usize, usize), results: &mut [F::Out]| {
-        let start = axes.start + place(outer, o) + first as i64;
-        let mut parts = vec![F::NONE; results.len()];
-        fold_columns::<F>(memory, start, &axes.reduced, 0..n, &mut parts);
-        results.iter_mut().zip(parts).for_each(|(result, part)| *result = F::finish(part));
-    };
-    let width = columns.size as usize;
-    if n * results.len() <= WORTH {
-        for (o, results) in results.chunks_mut(width.max(1)).enumerate() {
-            results.chunks_mut(TILE).enumerate().for_each(|(t, results)| tile((o, t * TILE), results));
-        }
-        return;
-    }
-    results.par_chunks_mut(width).enumerate().for_each(|(o, results)| {
-        results.par_chunks_mut(TILE).enumerate().for_each(|(t, results)| tile((o, t * TILE), results));
-    });
-}
-
-/// The partial results of a range of elements of columns side by side.
-fn fold_columns<F: Fold>(memory: &[F::In], start: i64, axes: &[Axis], range: Range<usize>, parts: &mut [F::Part]) {
-    if range.len() <= COLUMN_BLOCK {
-        for i in range {
-            let from = (start + place(axes, i)) as usize;
-            let elements = &memory[from..from + parts.len()];
-            parts.iter_mut().zip(elements).for_each(|(part, &x)| *part = F::combine(*part, F::lift(x)));
-        }
-        return;
-    }
-    let middle = range.start + (range.len() / 2).next_multiple_of(COLUMN_BLOCK).min(range.len());
-    let (lower, upper) = (range.start..middle, middle..range.end);
-    let mut others = vec![F::NONE; parts.len()];
-    if range.len() * parts.len() > WORTH {
-        rayon::join(
-            || fold_columns::<F>(memory, start, axes, lower, parts),
-            || fold_columns::<F>(memory, start, axes, upper, &mut others),
-        );
-    } else {
-        fold_columns::<F>(memory, start, axes, lower, parts);
-        fold_columns::<F>(memory, start, axes, upper, &mut others);
-    }
-    parts.iter_mut().zip(others).for_each(|(part, other)| *part = F::combine(*part, other));
 }

@@ -46,7 +46,7 @@ pub(crate) trait Ranked: Pod + Send + Sync {
 }
 
 /// What is compared.
-pub(crate) trait Rank: Copy + Send + Sync + PartialEq {
+pub(crate) trait Rank: Pod + Send + Sync {
     /// Above or equal to all.
     const HIGHEST: Self;
     /// Below or equal to all.

@@ -67,10 +67,9 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn reduce(&self, site: &mut Site<'_>, source: &Source, axes: &Axes, end: Goal) -> Result<()> {
-        let innermost = |axes: &[Axis]| axes.last().map(|axis| axis.stride);
-        match (innermost(&axes.kept), innermost(&axes.reduced)) {
-            (Some(1), Some(stride)) if stride != 1 => self.columns(site, source, axes, end),
-            _ => self.rows(site, source, axes, end),
+        match axes.are_columns() {
+            true => self.columns(site, source, axes, end),
+            false => self.rows(site, source, axes, end),
         }
     }
 
