@@ -37,7 +37,7 @@ impl Spec {
 
     /// Bytes of all elements.
     pub fn nbytes(&self) -> usize {
-        self.size() * self.dtype.size()
+        self.size().saturating_mul(self.dtype.size())
     }
 
     /// The same shape of another type.
@@ -46,9 +46,9 @@ impl Spec {
     }
 }
 
-/// Number of elements of a shape.
+/// Number of elements of a shape; where no memory could hold them, the most there is.
 pub fn size_of(shape: &[i32]) -> usize {
-    shape.iter().map(|&n| n as usize).product()
+    shape.iter().fold(1usize, |size, &n| size.saturating_mul(n as usize))
 }
 
 /// A shape as Python writes it: `(2, 3)`, `(4,)`, `()`.

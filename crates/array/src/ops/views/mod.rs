@@ -82,6 +82,4 @@ fn broadcast_arrays_entry() -> Entry {
 }
 
 #[cfg(test)]
-mod rules;
-#[cfg(test)]
 pub(crate) mod tests;

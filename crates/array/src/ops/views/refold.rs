@@ -16,7 +16,7 @@ type Axes = SmallVec<[usize; 4]>;
 
 /// The elements in order, in another shape. One size may be -1: it is what the others leave.
 pub fn reshape(x: &Array, shape: &[i32]) -> Result<Array> {
-    let shape = resolve("reshape", x.size() as i64, shape)?;
+    let shape = resolve("reshape", x.size(), shape)?;
     refold(x, Refold::Reshape(shape))
 }
 
@@ -43,7 +43,7 @@ pub fn unflatten(x: &Array, axis: i32, sizes: &[i32]) -> Result<Array> {
         return Err(Error::Value("[unflatten] the shape must have sizes but is ().".into()));
     }
     let axis = normalize_axis("unflatten", axis, x.ndim())?;
-    let sizes = resolve("unflatten", x.shape()[axis] as i64, sizes)?;
+    let sizes = resolve("unflatten", x.shape()[axis] as usize, sizes)?;
     refold(x, Refold::Unflatten(axis, sizes))
 }
 
@@ -92,7 +92,8 @@ fn refold(x: &Array, op: Refold) -> Result<Array> {
 }
 
 /// A shape of `size` elements, -1 replaced by what the other sizes leave.
-fn resolve(op: &str, size: i64, shape: &[i32]) -> Result<Shape> {
+fn resolve(op: &str, size: usize, shape: &[i32]) -> Result<Shape> {
+    let size = i64::try_from(size).unwrap_or(i64::MAX);
     let unknown = shape.iter().filter(|&&n| n == -1).count();
     let known: Option<i64> =
         shape.iter().filter(|&&n| n != -1).try_fold(1i64, |all, &n| all.checked_mul(n as i64).filter(|&all| all >= 0));
@@ -133,7 +134,7 @@ enum Refold {
 impl Refold {
     fn result(&self, from: &[i32]) -> Result<Shape> {
         match self {
-            Refold::Reshape(shape) => resolve(self.name(), shape::size_of(from) as i64, shape),
+            Refold::Reshape(shape) => resolve(self.name(), shape::size_of(from), shape),
             Refold::Flatten(first, last) => {
                 let joined = shape::size_of(&from[*first..=*last]);
                 let Ok(joined) = i32::try_from(joined) else {
@@ -142,7 +143,7 @@ impl Refold {
                 Ok(from[..*first].iter().copied().chain([joined]).chain(from[last + 1..].iter().copied()).collect())
             }
             Refold::Unflatten(axis, sizes) => {
-                let sizes = resolve(self.name(), from[*axis] as i64, sizes)?;
+                let sizes = resolve(self.name(), from[*axis] as usize, sizes)?;
                 Ok(from[..*axis].iter().chain(&sizes).chain(&from[axis + 1..]).copied().collect())
             }
             Refold::ExpandDims(axes) => {

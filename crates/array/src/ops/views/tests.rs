@@ -124,3 +124,12 @@ fn a_contiguous_array_stays_where_it_is() {
         assert_eq!(y.to_vec::<i32>().expect("ints"), turned.to_vec::<i32>().expect("ints"));
     });
 }
+
+#[test]
+fn a_size_beyond_all_memory_is_no_panic() {
+    let x = crate::ops::broadcast_to::broadcast_to(&Array::scalar(1f32), &[i32::MAX; 4]).expect("a view");
+    assert_eq!(x.size(), usize::MAX);
+    assert!(reshape(&x, &[-1]).is_err());
+    assert!(flatten(&x, 0, -1).is_err());
+    assert!(crate::ops::joins::repeat(&x, 2, Some(0)).is_err());
+}
