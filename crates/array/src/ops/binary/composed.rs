@@ -5,6 +5,7 @@ use crate::array::Array;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::ops::catalogue::{Case, Entry, Sample};
+use crate::ops::reduce::all;
 use crate::ops::unary::{abs, isinf, isnan, logical_not, stop_gradient};
 use crate::scalar::{Operand, pair};
 
@@ -49,6 +50,24 @@ pub fn isclose(a: impl Operand, b: impl Operand, close: Close) -> Result<Array> 
     }
 }
 
+/// Whether all numbers are close; see [`isclose`].
+pub fn allclose(a: impl Operand, b: impl Operand, close: Close) -> Result<Array> {
+    all(&isclose(a, b, close)?, None, false)
+}
+
+/// Whether two arrays have one shape and equal numbers, whatever their types are.
+pub fn array_equal(a: impl Operand, b: impl Operand, equal_nan: bool) -> Result<Array> {
+    let (a, b) = pair("array_equal", &a, &b)?;
+    if a.shape() != b.shape() {
+        return Ok(Array::from_bits(false as u64, Dtype::Bool));
+    }
+    let same = equal(&a, &b)?;
+    match equal_nan {
+        true => all(&logical_or(same, logical_and(isnan(&a)?, isnan(&b)?)?)?, None, false),
+        false => all(&same, None, false),
+    }
+}
+
 pub(super) fn entries() -> Vec<Entry> {
     let case = |call: fn(&Array, &Array) -> Result<Vec<Array>>, dtypes: &'static [Dtype]| Case {
         name: "rows".into(),
@@ -60,9 +79,13 @@ pub(super) fn entries() -> Vec<Entry> {
     const REAL: &[Dtype] = Dtype::ALL.split_at(13).0;
     let both = |a: &Array, b: &Array| divmod(a, b).map(|(quotient, rest)| vec![quotient, rest]);
     let close = |a: &Array, b: &Array| Ok(vec![isclose(a, b, Close::default())?]);
+    let all_close = |a: &Array, b: &Array| Ok(vec![allclose(a, b, Close::default())?]);
+    let same = |a: &Array, _: &Array| Ok(vec![array_equal(a, a, false)?]);
     vec![
         Entry { name: "divmod", doc: "The quotient rounded down, and what it leaves.", cases: vec![case(both, REAL)] },
         Entry { name: "isclose", doc: "Whether numbers nearly agree.", cases: vec![case(close, &Dtype::ALL)] },
+        Entry { name: "allclose", doc: "Whether all numbers nearly agree.", cases: vec![case(all_close, &Dtype::ALL)] },
+        Entry { name: "array_equal", doc: "Whether two arrays are equal.", cases: vec![case(same, &Dtype::ALL)] },
     ]
 }
 
@@ -88,5 +111,20 @@ mod tests {
         let close = |how| isclose(&a, &b, how).expect("they compare").to_bools().expect("bools");
         assert_eq!(close(Close::default()), [true, false, false, true, false, false]);
         assert_eq!(close(Close { equal_nan: true, ..Close::default() }), [true, false, true, true, false, false]);
+    }
+
+    #[test]
+    fn arrays_are_equal_whatever_their_types_are_but_not_their_shapes() {
+        let ints = Array::from_slice(&[1, 2], &[2]).expect("two");
+        let floats = Array::from_slice(&[1f32, 2.0], &[2]).expect("two");
+        let longer = Array::from_slice(&[1, 2, 3], &[3]).expect("three");
+        let nan = Array::scalar(f32::NAN);
+        let same = |a, b, equal_nan| array_equal(a, b, equal_nan).expect("they compare").to_bools().expect("bools");
+        assert_eq!(same(&ints, &floats, false), [true]);
+        assert_eq!(same(&ints, &longer, false), [false]);
+        assert_eq!(same(&nan, &nan, false), [false]);
+        assert_eq!(same(&nan, &nan, true), [true]);
+        let close = allclose(&ints, 1, Close::default()).expect("they compare");
+        assert_eq!(close.to_bools().expect("bools"), [false]);
     }
 }

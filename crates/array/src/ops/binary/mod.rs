@@ -24,7 +24,7 @@ use crate::scalar::{Operand, pair};
 use crate::shape::{Spec, display};
 use crate::typed::Typed;
 
-pub use composed::{Close, divmod, isclose};
+pub use composed::{Close, allclose, array_equal, divmod, isclose};
 pub use table::*;
 
 /// A derivative with respect to one operand, times what it is asked for: `(a, b, result, g) → g · ∂result/∂operand`.
