@@ -37,6 +37,8 @@ pub struct Target {
     pub integer_dot: bool,
     /// Whether the driver's fma rounds once; some software drivers multiply and add. Emulated otherwise.
     pub fused_fma: bool,
+    /// Whether the driver keeps the signs of zeros in sums with a constant one. Such constants are hidden from it otherwise.
+    pub signed_zeros: bool,
     /// What the driver does with f32 denormals where no declaration helps.
     pub denormals: Denormals,
     /// What can be declared about floating-point arithmetic.
@@ -115,6 +117,7 @@ impl Target {
             atomic_i64: false,
             integer_dot: false,
             fused_fma: true,
+            signed_zeros: true,
             denormals: Denormals::KEPT,
             float_controls: FloatControls {
                 denorm_preserve_32: false,
@@ -165,6 +168,7 @@ impl Target {
             atomic_i64: true,
             integer_dot: true,
             fused_fma: true,
+            signed_zeros: true,
             denormals: Denormals::KEPT,
             float_controls: FloatControls {
                 denorm_preserve_32: true,

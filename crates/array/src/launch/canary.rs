@@ -1,7 +1,7 @@
-//! A kernel that tells what drivers do not say: whether fma rounds once, and what becomes of denormals.
+//! A kernel that tells what drivers do not say: whether fma rounds once, what becomes of denormals and of the signs of zeros.
 //!
 //! Vulkan lets a driver multiply and add with two roundings, and lavapipe does; NVIDIA's flushes the denormal operands of fma,
-//! comparisons and conversions. All of these would be wrong results later, so one launch at start-up finds out.
+//! comparisons and conversions; lavapipe leaves out the addition of a constant zero. All of these would be wrong results later, so one launch at start-up finds out.
 
 use pumice_gpu::{Device, Stream};
 use pumice_kernel::arguments::Argument;
@@ -20,18 +20,19 @@ const SMALL: f32 = 1e-40;
 const LARGER: f32 = 3e-39;
 
 /// What the kernel writes, in order.
-const WORDS: usize = 5;
+const WORDS: usize = 6;
 
 /// The target with what was found.
 pub(super) fn examine(device: &Device, stream: &Stream, mut target: Target) -> Result<Target> {
     let out = device.allocate(4 * WORDS as u64)?;
     let compiled = Compiled::new(device, &target, &canary(target.float64)?, Build::Fast)?;
-    let scalars = [A, C, SMALL, LARGER].map(Argument::F32);
+    let scalars = [A, C, SMALL, LARGER, -0.0].map(Argument::F32);
     compiled.launch(stream, [1, 1, 1], &[&out], &scalars)?;
     let mut bytes = [0u8; 4 * WORDS];
     stream.download(&out, 0, &mut bytes)?;
     let word = |at: usize| u32::from_le_bytes(bytes[4 * at..4 * at + 4].try_into().expect("four bytes"));
     target.fused_fma = f32::from_bits(word(0)) == f32::EPSILON * f32::EPSILON;
+    target.signed_zeros = word(5) == 0;
     target.denormals = Denormals {
         // Without a fused fma ours is used, which keeps them.
         fma: !target.fused_fma || f32::from_bits(word(1)) == SMALL,
@@ -44,12 +45,13 @@ pub(super) fn examine(device: &Device, stream: &Stream, mut target: Target) -> R
 fn canary(float64: bool) -> Result<Kernel> {
     Ok(Kernel::build("canary", [1, 1, 1], |k| {
         let out = k.output("out", Elem::U32);
-        let [a, c, small, larger] = ["a", "c", "small", "larger"].map(|name| k.arg_f32(name));
+        let [a, c, small, larger, zero] = ["a", "c", "small", "larger", "zero"].map(|name| k.arg_f32(name));
         out.store(0, a.fma(a, c).bitcast(Scalar::I32));
         out.store(1, a.fma(small, k.f32(0.0)).bitcast(Scalar::I32));
         out.store(2, small.lt(larger).to(Scalar::I32));
         out.store(3, small.eq(0.0).to(Scalar::I32));
         let wide = if float64 { (small.to(Scalar::F64) * k.f64(1.0 + f64::EPSILON)).to(Scalar::F32) } else { small };
         out.store(4, wide.bitcast(Scalar::I32));
+        out.store(5, (zero + 0.0).bitcast(Scalar::I32));
     })?)
 }

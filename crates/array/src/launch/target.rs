@@ -24,6 +24,7 @@ pub(super) fn of(limits: &Limits) -> Target {
         atomic_i64: limits.atomic_int64,
         integer_dot: limits.integer_dot,
         fused_fma: true,
+        signed_zeros: true,
         denormals: Denormals::KEPT,
         float_controls: FloatControls {
             denorm_preserve_32: f32_controls.denormal_preserve,

@@ -92,10 +92,7 @@ impl Emitter<'_> {
     /// An operation on two values of the kernel; constants among them spare guards.
     pub fn binary(&mut self, op: BinaryOp, ty: Type, a: Value, b: Value) -> Id {
         let known = self.known(b);
-        let [a, b] = match op {
-            BinaryOp::Add | BinaryOp::Sub => [a, b].map(|v| self.term(v)),
-            _ => [a, b].map(|v| self.id(v)),
-        };
+        let (a, b) = (self.id(a), self.id(b));
         match (op, known) {
             (BinaryOp::DivS | BinaryOp::DivU | BinaryOp::RemS | BinaryOp::RemU, Some(divisor))
                 if divisor != 0 && divisor != ones(ty) =>
@@ -109,22 +106,30 @@ impl Emitter<'_> {
         }
     }
 
-    /// An operand of a sum. Where it is a constant zero of floats, the driver is not told: lavapipe takes `x + 0.0` for `x`, which
+    /// A constant; of a zero of floats, drivers that forget its sign are not told the value.
+    pub fn literal(&mut self, ty: Type, bits: u64) -> Id {
+        let id = self.constant(ty, bits);
+        let is_zero = bits.checked_shl(65 - width(ty)).unwrap_or(0) == 0;
+        if is_zero { self.hidden(ty, id) } else { id }
+    }
+
+    /// Keeps the value of floats that may be zeros from drivers that forget their signs: lavapipe takes `x + 0.0` for `x`, which
     /// differs where x is -0.0, though the kernel declares that signs of zeros count.
-    pub fn term(&mut self, value: Value) -> Id {
-        let ty = self.type_of(value);
-        let is_zero = |bits: &u64| scalar_of(ty).is_float() && bits << (64 - width(ty)) << 1 == 0;
-        let Some(bits) = self.known(value).filter(is_zero) else { return self.id(value) };
-        let Some(zero) = self.opaque_zero() else { return self.id(value) };
-        let int = Type::Scalar(scalar_of(bits_of(ty)));
-        let zero = if int == Type::I64 { zero } else { self.op(Code::UConvert, int, &[zero]) };
-        let sign = self.constant(int, bits);
-        let bits = self.op(Code::BitwiseOr, int, &[zero, sign]);
-        let float = self.op(Code::Bitcast, Type::Scalar(scalar_of(ty)), &[bits]);
-        match ty {
-            Type::Vector(_, lanes) => self.op(Code::CompositeConstruct, ty, &[float; 4][..lanes as usize]),
-            _ => float,
+    pub fn hidden(&mut self, ty: Type, id: Id) -> Id {
+        if self.target.signed_zeros || !ty.scalar().is_some_and(Scalar::is_float) {
+            return id;
         }
+        let Some(wide) = self.opaque_zero() else { return id };
+        let int = bits_of(ty);
+        let scalar = Type::Scalar(scalar_of(int));
+        let zero = if scalar == Type::I64 { wide } else { self.op(Code::UConvert, scalar, &[wide]) };
+        let zero = match ty {
+            Type::Vector(_, lanes) => self.op(Code::CompositeConstruct, int, &[zero; 4][..lanes as usize]),
+            _ => zero,
+        };
+        let bits = self.op(Code::Bitcast, int, &[id]);
+        let bits = self.op(Code::BitwiseOr, int, &[bits, zero]);
+        self.op(Code::Bitcast, ty, &[bits])
     }
 
     /// An operation on any two ids of a type.

@@ -131,7 +131,9 @@ impl Emitter<'_> {
             .map(|i| {
                 let pointer = self.array_element(place, index, i);
                 let kept = self.load_kept(place, pointer, array.element);
-                self.read_kept(elem, compute, array.kept, kept)
+                let value = self.read_kept(elem, compute, array.kept, kept);
+                // A private array is zero at first, and the driver sees through it.
+                if matches!(place, Place::Private(_)) { self.hidden(compute, value) } else { value }
             })
             .collect()
     }

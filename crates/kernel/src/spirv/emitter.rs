@@ -204,15 +204,12 @@ impl<'a> Emitter<'a> {
     /// Instructions that give one value.
     fn value(&mut self, ty: Type, op: &Op) -> Result<Id> {
         Ok(match op {
-            Op::Const(bits) => self.constant(ty, *bits),
+            Op::Const(bits) => self.literal(ty, *bits),
             Op::Builtin(builtin) => self.builtin(*builtin),
             Op::Arg { param, index } => self.argument(*param, *index),
             Op::Unary(op, a) => self.unary(*op, ty, self.id(*a)),
             Op::Binary(op, a, b) => self.binary(*op, ty, *a, *b),
-            Op::Fma(a, b, c) => {
-                let c = self.term(*c);
-                self.fma(ty, [self.id(*a), self.id(*b), c])
-            }
+            Op::Fma(a, b, c) => self.fma(ty, [self.id(*a), self.id(*b), self.id(*c)]),
             Op::Compare(op, a, b) => self.compare_values(*op, *a, *b),
             Op::Select(condition, a, b) => self.select(ty, self.id(*condition), self.id(*a), self.id(*b)),
             Op::Convert { value, signed } => self.convert(self.type_of(*value), ty, self.id(*value), *signed),

@@ -80,7 +80,7 @@ fn an_index_that_would_overflow_ends_the_loop() {
 }
 
 #[test]
-fn loops_nest() {
+fn loops_may_stand_within_loops() {
     let kernel = map([Elem::I32], &[Elem::I32], |k, [n]| {
         let total = k.for_(0, n & 7, 1, k.i32(0), |i, total| {
             let rows = k.for_(i, n & 15, 2, total, |j, total| total + i * j);
