@@ -3,6 +3,7 @@
 //! Times are the GPU's own (timestamps), but for launches, which are timed end to end. The clocks are warmed for 300 ms before
 //! the first case; each figure is the median of several samples; ceilings are measured on this device in the same run.
 
+mod arrays;
 mod case;
 mod ceilings;
 mod host;
@@ -39,7 +40,7 @@ pub struct Args {
 
 /// Runs the cases and prints the table.
 pub fn run(args: &Args) -> Result<(), Error> {
-    let cases: Vec<case::Case> = [memory::cases(), launches::cases(), matmul::cases(args.sweep), host::cases()]
+    let cases: Vec<case::Case> = [memory::cases(), launches::cases(), matmul::cases(args.sweep), arrays::cases(), host::cases()]
         .into_iter()
         .flatten()
         .filter(|case| args.filter.as_ref().is_none_or(|text| case.name.contains(text.as_str())))

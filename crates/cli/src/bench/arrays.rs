@@ -1,0 +1,144 @@
+//! What arrays cost: building and evaluating graphs, end to end on the host's clock.
+
+use std::time::Instant;
+
+use pumice::eval::{Tier, set_disabled, set_tier};
+use pumice::ops::binary::{add, maximum, multiply, subtract};
+use pumice::ops::unary::{abs, exp, negative, sigmoid, sqrt, square, tanh};
+use pumice::{Array, Device, Dtype, Error, async_eval, default_stream, eval, ops, with_stream};
+
+use super::case::{Case, Figure, Session, Work, host_time};
+
+/// Additions in a row.
+const CHAIN: u32 = 1000;
+/// Evaluations of a large graph between two waits: a submission's cost is hidden behind the work before it.
+const REPEATS: u32 = 20;
+
+/// The cases.
+pub fn cases() -> Vec<Case> {
+    vec![
+        Case::new("array/host/build", |_| host(true)),
+        Case::new("array/host/evaluate", |_| host(false)),
+        Case::new("array/add_x1000/parts", |_| chain(false)),
+        Case::new("array/add_x1000/fused", |_| chain(true)),
+        Case::new("array/pointwise11/f32", pointwise),
+        Case::new("array/sum/rows", row_sum),
+        Case::new("array/softmax/rows", row_softmax),
+        Case::new("array/matmul/f32/4096", |session| product(session, Dtype::F32)),
+        Case::new("array/matmul/bf16/4096", |session| product(session, Dtype::BF16)),
+    ]
+}
+
+fn on_gpu<R>(body: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+    with_stream(default_stream(Device::GPU)?, body)
+}
+
+fn small() -> Result<Array, Error> {
+    Array::from_slice(&[1f32; 16], &[16])
+}
+
+fn additions(x: &Array) -> Result<Array, Error> {
+    (0..CHAIN).try_fold(x.clone(), |sum, _| add(&sum, x))
+}
+
+/// The host's part per op of a graph that was seen before: building it, or evaluating it without waiting.
+fn host(build: bool) -> Result<Option<Figure>, Error> {
+    on_gpu(|| {
+        set_tier(Tier::Now);
+        let x = small()?;
+        let mut samples = Vec::new();
+        for _ in 0..12 {
+            let start = Instant::now();
+            let y = additions(&x)?;
+            let built = start.elapsed();
+            async_eval(std::slice::from_ref(&y))?;
+            let evaluated = start.elapsed() - built;
+            eval(&[y])?;
+            samples.push(if build { built } else { evaluated });
+        }
+        set_tier(Tier::WhenReady);
+        samples.sort();
+        Ok(Some(Figure { time: samples[3] / CHAIN, work: Work::Host }))
+    })
+}
+
+/// Built, evaluated and waited for.
+fn chain(fused: bool) -> Result<Option<Figure>, Error> {
+    on_gpu(|| {
+        set_tier(Tier::Now);
+        set_disabled("fusion", !fused);
+        let x = small()?;
+        let time = host_time(|| additions(&x)?.eval());
+        set_disabled("fusion", false);
+        set_tier(Tier::WhenReady);
+        Ok(Some(Figure { time: time? / CHAIN, work: Work::Launch }))
+    })
+}
+
+/// Evaluations in flight together, per evaluation, after the clocks are warm.
+fn evaluated(session: &Session, bytes: Work, graph: impl Fn() -> Result<Array, Error>) -> Result<Option<Figure>, Error> {
+    on_gpu(|| {
+        set_tier(Tier::Now);
+        let repeats = if session.small { 1 } else { REPEATS };
+        let run = || {
+            let mut last = graph()?;
+            async_eval(std::slice::from_ref(&last))?;
+            for _ in 1..repeats {
+                last = graph()?;
+                async_eval(std::slice::from_ref(&last))?;
+            }
+            last.eval()
+        };
+        let start = Instant::now();
+        while !session.small && start.elapsed().as_millis() < 300 {
+            run()?;
+        }
+        let time = host_time(run);
+        set_tier(Tier::WhenReady);
+        Ok(Some(Figure { time: time? / repeats, work: bytes }))
+    })
+}
+
+/// Eleven element-wise ops that fusion makes one kernel of.
+fn pointwise(session: &Session) -> Result<Option<Figure>, Error> {
+    let n = session.size(64 << 20, 1 << 12);
+    let x = ramp(n, &[n as i32])?;
+    let graph = || {
+        let y = multiply(&x, 0.5)?;
+        let y = add(&y, 1.0)?;
+        let y = multiply(&y, &y)?;
+        let y = negative(&sqrt(&y)?)?;
+        let y = exp(&maximum(&y, -4.0)?)?;
+        let y = subtract(1.0, &y)?;
+        let y = tanh(&abs(&y)?)?;
+        square(&y)
+    };
+    evaluated(session, Work::Bytes(8.0 * n as f64), graph)
+}
+
+fn row_sum(session: &Session) -> Result<Option<Figure>, Error> {
+    let rows = session.size(32_768, 64);
+    let x = ramp(rows * 4096, &[rows as i32, 4096])?;
+    evaluated(session, Work::Bytes(4.0 * 4096.0 * rows as f64), || ops::reduce::sum(&x, Some(&[1]), false))
+}
+
+fn row_softmax(session: &Session) -> Result<Option<Figure>, Error> {
+    let rows = session.size(32_768, 64);
+    let x = ramp(rows * 4096, &[rows as i32, 4096])?;
+    evaluated(session, Work::Bytes(8.0 * 4096.0 * rows as f64), || ops::softmax::softmax(&x, Some(&[1]), false))
+}
+
+fn product(session: &Session, dtype: Dtype) -> Result<Option<Figure>, Error> {
+    let n = session.size(4096, 256);
+    let x = on_gpu(|| ops::astype::astype(&ramp(n * n, &[n as i32, n as i32])?, dtype))?;
+    x.eval()?;
+    let flops = 2.0 * (n as f64).powi(3);
+    let work = if dtype == Dtype::F32 { Work::Flops(flops) } else { Work::MatrixFlops(flops) };
+    evaluated(session, work, || ops::matmul::matmul(&x, &x))
+}
+
+/// Numbers between 0 and 1 that differ.
+fn ramp(n: u64, shape: &[i32]) -> Result<Array, Error> {
+    let values: Vec<f32> = (0..n).map(|i| (i % 1009) as f32 / 1009.0).collect();
+    Array::from_slice(&values, shape)
+}
