@@ -181,10 +181,9 @@ impl Op for Scatter {
 impl Kernels for Scatter {
     fn launch(&self, site: &mut Site<'_>) -> Result<()> {
         let last = site.input_specs.len() - 1;
-        let (x, updates) = (site.input(0)?, site.input(last)?);
+        let to = gpu::Destination::new(site, self.combine)?;
+        let updates = site.input(last)?;
         let indices = (1..last).map(|i| site.input(i)).collect::<Result<Vec<_>>>()?;
-        let to = gpu::Destination::new(site, self.combine);
-        gather::copy(site, &x, to.place())?;
         if updates.layout.size() > 0 {
             let layouts: Vec<&Layout> = indices.iter().map(|index| &index.layout).collect();
             let walk = self.walk(&updates.layout, &to.place().layout, &layouts);
