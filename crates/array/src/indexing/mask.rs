@@ -16,8 +16,8 @@ pub(super) fn is_mask(index: &Index) -> bool {
     matches!(index, Index::Array(array) if array.dtype() == Dtype::Bool)
 }
 
-/// The array with the elements that a mask of its first axes selects replaced: all by one value, or by one row of values after the
-/// other.
+/// The array with the elements that a mask of its first axes selects replaced: all by one value, or by one row of
+/// values after the other.
 pub(super) fn set_masked(x: &Array, mask: &Array, value: &Array) -> Result<Array> {
     let Some(rest) = x.shape().strip_prefix(mask.shape()) else {
         let [mask, x] = [mask.shape(), x.shape()].map(display);

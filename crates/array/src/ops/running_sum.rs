@@ -1,4 +1,5 @@
-//! `running_sum(x)`: along the last axis, the sum of all elements before each. Masks are counted by it, and chances added up.
+//! `running_sum(x)`: along the last axis, the sum of all elements before each. Masks are counted by it, and chances
+//! added up.
 
 use pumice_kernel::arguments::Argument;
 use pumice_kernel::{Kernel, Val};

@@ -52,7 +52,8 @@ pub(super) fn bound(op: &str, operand: &dyn Operand, dtype: Dtype) -> Result<Arr
     astype(&operand.operand().to_array(op, Some(dtype))?, dtype)
 }
 
-/// Normally distributed numbers with mean `loc` and standard deviation `scale`; of a complex type, each part has half the variance.
+/// Normally distributed numbers with mean `loc` and standard deviation `scale`; of a complex type, each part has half
+/// the variance.
 pub fn normal(
     shape: &[i32],
     dtype: Dtype,

@@ -1,7 +1,7 @@
 //! Random numbers as MLX makes them, bit for bit: Threefry keys, and what is made of their bits.
 //!
-//! A key is two uint32. The same key gives the same numbers on every device. Without a key, a thread's own one is split for every
-//! call, so that calls differ.
+//! A key is two uint32. The same key gives the same numbers on every device. Without a key, a thread's own one is split
+//! for every call, so that calls differ.
 
 mod bits;
 mod categorical;

@@ -158,8 +158,8 @@ impl<'k> Position<'k> {
         steps.fold(start, |place, (axis, &along)| place + along * stride(axis as i32))
     }
 
-    /// The place in the indexed array, and whether every index is inside; declares the index arrays' arguments. Indices outside
-    /// are moved to the nearest inside.
+    /// The place in the indexed array, and whether every index is inside; declares the index arrays' arguments. Indices
+    /// outside are moved to the nearest inside.
     pub fn indexed(&self, buffers: &[Buffer<'k>]) -> (Val<'k>, Val<'k>) {
         let (mut place, mut inside) = (self.direct, self.k.bool(true));
         for (j, buffer) in buffers.iter().enumerate() {

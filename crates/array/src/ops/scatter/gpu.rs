@@ -10,7 +10,8 @@ use crate::launch::fold_groups;
 use crate::ops::gather::{Form, Position, WORKGROUP, Walk, copy, index_buffers};
 use crate::typed::Typed;
 
-/// Where the result is made: in the output itself, or beside it where atomics on 32-bit words would reach beyond its end.
+/// Where the result is made: in the output itself, or beside it where atomics on 32-bit words would reach beyond its
+/// end.
 pub(super) struct Destination {
     place: Placed,
     beside: bool,

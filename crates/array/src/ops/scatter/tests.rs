@@ -156,7 +156,7 @@ fn what_somebody_holds_is_not_written_over() {
 #[test]
 fn updates_may_be_read_from_the_array_they_are_written_to() {
     on_each_device(|| {
-        let x = crate::ops::binary::add(&ints(&[1, 2, 3, 4]), 0).expect("they add");
+        let x = crate::ops::binary::add(ints(&[1, 2, 3, 4]), 0).expect("they add");
         let updates = reshape(&crate::ops::slices::slice(&x, &[2], &[4], &[1]).expect("a part"), &[2, 1]);
         let y = scatter(&x, &[ints(&[0, 1])], &updates.expect("it fits"), &[0]).expect("it scatters");
         drop(x);
