@@ -232,18 +232,20 @@ impl Planner {
         let specs = |ids: &[ValueId]| ids.iter().map(|&v| tape.values[v as usize].spec.clone()).collect::<Vec<Spec>>();
         let (input_specs, output_specs) = (specs(&call.inputs), specs(&call.outputs));
         let outputs: Vec<Placed> = output_specs.iter().map(|spec| self.allocate(spec)).collect();
-        for (&value, placed) in call.outputs.iter().zip(&outputs) {
-            self.placed[value as usize] = Some(placed.clone());
-        }
-        if output_specs.iter().all(|spec| spec.size() == 0) {
-            return Ok(());
-        }
+        let nothing = output_specs.iter().all(|spec| spec.size() == 0);
         let target = self.target;
         let mut site = Site { planner: self, inputs, outputs, input_specs, output_specs };
-        lowered(tape, call, target, |lowering, _| match lowering {
-            Lowering::Kernels(kernels) => kernels.launch(&mut site),
-            _ => unreachable!("[{}] was kernels when it was ordered", call.op.name()),
-        })
+        if !nothing {
+            lowered(tape, call, target, |lowering, _| match lowering {
+                Lowering::Kernels(kernels) => kernels.launch(&mut site),
+                _ => unreachable!("[{}] was kernels when it was ordered", call.op.name()),
+            })?;
+        }
+        let outputs = site.outputs;
+        for (&value, placed) in call.outputs.iter().zip(outputs) {
+            self.placed[value as usize] = Some(placed);
+        }
+        Ok(())
     }
 
     fn host(&mut self, tape: &Tape, index: usize) -> Result<()> {

@@ -69,6 +69,13 @@ impl Site<'_> {
         self.outputs[j].clone()
     }
 
+    /// An output that begins as an input, in its memory if nobody else needs that. Asked for before anything is launched.
+    pub fn output_from(&mut self, j: usize, i: usize) -> Result<Placed> {
+        let placed = self.planner.copy_unless_donated(&self.inputs[i], &self.output_specs[j])?;
+        self.outputs[j] = placed.clone();
+        Ok(placed)
+    }
+
     /// Memory that is only needed by this call's launches.
     pub fn scratch(&mut self, shape: &[i32], dtype: Dtype) -> Placed {
         self.planner.allocate(&Spec::new(shape, dtype))

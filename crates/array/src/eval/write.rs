@@ -8,7 +8,7 @@ use crate::device::DeviceKind;
 use crate::error::Result;
 use crate::eval::cache;
 use crate::eval::fuse::lowered;
-use crate::eval::order::{Tape, ValueId};
+use crate::eval::order::Tape;
 use crate::eval::plan::{Home, LaunchStep, PlanArgument, Planner, Work, spans_long};
 use crate::eval::site::Placed;
 use crate::kernels::copy::{WORKGROUP, copy};
@@ -53,7 +53,10 @@ impl Planner {
         });
         let spec = &tape.values[call.outputs[0] as usize].spec;
         let to = match has_base {
-            true => self.copy_unless_donated(call.inputs[0], spec)?,
+            true => {
+                let base = self.at(call.inputs[0]).clone();
+                self.copy_unless_donated(&base, spec)?
+            }
             false => self.allocate(spec),
         };
         self.placed[call.outputs[0] as usize] = Some(to.clone());
@@ -62,11 +65,10 @@ impl Planner {
         self.write_parts(&to, copies)
     }
 
-    /// The base of a write: a copy that is left out if the memory can be taken over.
-    fn copy_unless_donated(&mut self, base: ValueId, spec: &Spec) -> Result<Placed> {
-        let base = self.at(base).clone();
+    /// What a write begins as: a copy that is left out if the memory can be taken over.
+    pub(super) fn copy_unless_donated(&mut self, base: &Placed, spec: &Spec) -> Result<Placed> {
         let steps = self.plan.steps.len();
-        let to = self.copy(&base, spec)?;
+        let to = self.copy(base, spec)?;
         self.plan.steps[steps..].iter_mut().for_each(|step| step.is_copy = true);
         Ok(to)
     }

@@ -14,7 +14,8 @@ use crate::ops::views::{reshape, squeeze};
 use crate::scalar::Operand;
 use crate::shape::{Shape, broadcast};
 
-/// The array with the elements that an expression selects replaced by a value, which broadcasts to them and becomes their type.
+/// The array with the elements that an expression selects replaced by a value, which broadcasts to them and becomes
+/// their type.
 pub fn set(x: &Array, expression: &[Index], value: impl Operand) -> Result<Array> {
     let value = value_of(x, &value)?;
     match expression {
@@ -60,7 +61,8 @@ impl At {
         self.update(Combine::Multiply, &value_of(&self.x, &value)?)
     }
 
-    /// The array with them multiplied by one over a value, which becomes their type: of integers mostly zero, as in MLX.
+    /// The array with them multiplied by one over a value, which becomes their type: of integers mostly zero, as in
+    /// MLX.
     pub fn divide(&self, value: impl Operand) -> Result<Array> {
         let inverse = reciprocal(&value_of(&self.x, &value)?)?;
         self.update(Combine::Multiply, &astype(&inverse, self.x.dtype())?)

@@ -1,7 +1,8 @@
 //! Index expressions as NumPy has them, as data: for reading ([`get`]), assignment ([`set`]) and updates ([`at`]).
 //!
-//! An expression is a list of [`Index`]es, one for each axis it says something about. It is settled once, into a `Selection`: a slice of
-//! every axis, index arrays along some, and the order of the axes that come out. Reading, assigning and updating follow from that.
+//! An expression is a list of [`Index`]es, one for each axis it says something about. It is settled once, into a
+//! `Selection`: a slice of every axis, index arrays along some, and the order of the axes that come out. Reading,
+//! assigning and updating follow from that.
 //!
 //! ```
 //! use pumice::Array;

@@ -11,8 +11,8 @@ use crate::shape::{Shape, broadcast, size_of};
 
 /// What an expression selects of a shape.
 ///
-/// The result has the axes of the sliced array that nothing goes from, in order; the axes of the index arrays, broadcast together,
-/// stand before `before` of them; and new axes are put in between at last.
+/// The result has the axes of the sliced array that nothing goes from, in order; the axes of the index arrays,
+/// broadcast together, stand before `before` of them; and new axes are put in between at last.
 #[derive(Debug)]
 pub(super) struct Selection {
     start: Vec<i32>,

@@ -43,7 +43,7 @@ fn apply(kind: &str, x: &Array, expression: &[Index], value: &[i32]) -> Result<A
     let updates = numbers(value, 2);
     match kind {
         "get" => get(x, expression),
-        "set" => set(x, expression, &numbers(value, 1000)),
+        "set" => set(x, expression, numbers(value, 1000)),
         "add" => at(x, expression).add(&updates),
         "subtract" => at(x, expression).subtract(&updates),
         "multiply" => at(x, expression).multiply(&updates),
@@ -91,7 +91,7 @@ fn expressions_are_written_as_rust_values() {
     assert_eq!(get(x.index((0, .., 1..3))), (vec![3, 2], vec![1, 2, 5, 6, 9, 10]));
     assert_eq!(get(x.index((Ellipsis, -1, ..2))), (vec![2, 2], vec![8, 9, 20, 21]));
     assert_eq!(get(x.index((1, 2, Slice::every(-2)))), (vec![2], vec![23, 21]));
-    assert_eq!(get(x.index((&rows, 1, NewAxis, 2..=-1))), (vec![2, 1, 2], vec![6, 7, 6, 7]));
+    assert_eq!(get(x.index((&rows, 1, NewAxis, 2..=3))), (vec![2, 1, 2], vec![6, 7, 6, 7]));
     assert_eq!(get(x.index_set(0, 9).expect("it assigns").index((.., 0, 0))), (vec![2], vec![9, 12]));
     assert_eq!(get(x.at((&rows, 0, 0)).add(5).expect("it adds").index((0, 0, 0))), (vec![], vec![10]));
 }
@@ -124,7 +124,7 @@ fn masks_are_assigned_a_value_or_one_row_after_the_other() {
         assert_eq!(set(&above, &numbers(&[3], 1)), [0, 1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3]);
         let short = Array::from_bools(&[true, false], &[2]).expect("two");
         assert!(matches!(x.index_set(&short, 7), Err(Error::Value(_))));
-        assert!(matches!(x.index_set(&above, &numbers(&[2, 2], 0)), Err(Error::Value(_))));
+        assert!(matches!(x.index_set(&above, numbers(&[2, 2], 0)), Err(Error::Value(_))));
     });
 }
 
@@ -135,7 +135,7 @@ fn long_masks_count_across_stretches() {
         let bools: Vec<bool> = (0..n).map(|i| i % 3 == 0).collect();
         let mask = Array::from_bools(&bools, &[n]).expect("bools");
         let x = crate::ops::full::zeros(&[n], Dtype::I32).expect("zeros");
-        let y = x.index_set(&mask, &numbers(&[n], 1)).expect("it assigns").to_vec::<i32>().expect("ints");
+        let y = x.index_set(&mask, numbers(&[n], 1)).expect("it assigns").to_vec::<i32>().expect("ints");
         assert!(y.iter().enumerate().all(|(i, &y)| y == if i % 3 == 0 { i as i32 / 3 + 1 } else { 0 }));
     });
 }

@@ -15,6 +15,7 @@ pub mod gather;
 pub mod joins;
 pub mod matmul;
 pub mod reduce;
+pub(crate) mod running_sum;
 pub mod scatter;
 pub mod select;
 pub mod slices;

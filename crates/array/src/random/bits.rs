@@ -1,7 +1,7 @@
 //! `bits(shape, width, key)`: random bits, the ground that every other random number stands on.
 //!
-//! A key's words come in pairs: word `i` of the first half and word `i` of the second are the two words of one hash. A middle word
-//! that is left over has a hash of its own.
+//! A key's words come in pairs: word `i` of the first half and word `i` of the second are the two words of one hash. A
+//! middle word that is left over has a hash of its own.
 
 use pumice_kernel::{Scalar, Val};
 use smallvec::smallvec;

@@ -15,7 +15,7 @@ use crate::scalar::Operand;
 use crate::shape::{Shape, broadcast, display};
 
 /// The largest float32 below one, negated.
-const ABOVE_MINUS_ONE: f32 = -0.99999994;
+const ABOVE_MINUS_ONE: f32 = f32::EPSILON / 2.0 - 1.0;
 
 /// Evenly distributed numbers, `low` included and `high` not; both broadcast to the shape.
 pub fn uniform(
@@ -27,9 +27,9 @@ pub fn uniform(
 ) -> Result<Array> {
     // The largest number below one.
     let below_one = match dtype {
-        Dtype::F32 => 0.99999994f32,
-        Dtype::F16 => 0.99951172,
-        Dtype::BF16 => 0.99609375,
+        Dtype::F32 => -ABOVE_MINUS_ONE,
+        Dtype::F16 => 1.0 - 1.0 / 2048.0,
+        Dtype::BF16 => 1.0 - 1.0 / 256.0,
         Dtype::F64 => {
             return Err(Error::Runtime("[uniform] the type must have at most 32 bits but is float64.".into()));
         }
@@ -52,7 +52,8 @@ pub(super) fn bound(op: &str, operand: &dyn Operand, dtype: Dtype) -> Result<Arr
     astype(&operand.operand().to_array(op, Some(dtype))?, dtype)
 }
 
-/// Normally distributed numbers with mean `loc` and standard deviation `scale`; of a complex type, each part has half the variance.
+/// Normally distributed numbers with mean `loc` and standard deviation `scale`; of a complex type, each part has half
+/// the variance.
 pub fn normal(
     shape: &[i32],
     dtype: Dtype,

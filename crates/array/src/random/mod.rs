@@ -1,9 +1,10 @@
 //! Random numbers as MLX makes them, bit for bit: Threefry keys, and what is made of their bits.
 //!
-//! A key is two uint32. The same key gives the same numbers on every device. Without a key, a thread's own one is split for every
-//! call, so that calls differ.
+//! A key is two uint32. The same key gives the same numbers on every device. Without a key, a thread's own one is split
+//! for every call, so that calls differ.
 
 mod bits;
+mod categorical;
 mod continuous;
 mod discrete;
 mod key;
@@ -12,6 +13,7 @@ mod tests;
 mod threefry;
 
 pub use bits::bits;
+pub use categorical::{Samples, categorical};
 pub use continuous::{gumbel, laplace, normal, truncated_normal, uniform};
 pub use discrete::{bernoulli, randint};
 pub use key::{key, seed, split};
@@ -31,5 +33,9 @@ pub(crate) fn entries() -> Vec<Entry> {
     let shapes: [&[i32]; 4] = [&[], &[3, 5], &[16], &[0, 2]];
     let cases = shapes.into_iter().flat_map(|shape| [1, 2, 4].map(|width| case(shape, width))).collect();
     let bits = Entry { name: "bits", doc: "Random bits.", cases };
-    std::iter::once(bits).chain(continuous::entries(key)).chain(discrete::entries(key)).collect()
+    std::iter::once(bits)
+        .chain(continuous::entries(key))
+        .chain(discrete::entries(key))
+        .chain(categorical::entries(key))
+        .collect()
 }

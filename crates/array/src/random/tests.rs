@@ -125,6 +125,28 @@ fn distributions_are_near_the_wheels() {
 }
 
 #[test]
+fn categories_are_the_wheels() {
+    let logits = [0.1f32, 2.0, 0.3, 0.7, -1.0, 1.5, 0.2, -0.4, 0.9, 0.0, -2.0, 0.6, 0.4, 1.1, 3.0];
+    on_each_device(|| {
+        let rows = Array::from_slice(&logits, &[3, 5]).expect("three rows");
+        let one = Array::from_slice(&logits[..5], &[1, 5]).expect("one row");
+        let pick = |logits: &Array, axis, samples: Samples<'_>| {
+            let x = categorical(logits, axis, samples, Some(&zero())).expect("categories");
+            (x.shape().to_vec(), x.to_vec::<u32>().expect("words"))
+        };
+        assert_eq!(pick(&rows, -1, Samples::One), (vec![3], vec![1, 1, 1]));
+        assert_eq!(pick(&rows, 0, Samples::One), (vec![5], vec![1, 0, 0, 0, 2]));
+        assert_eq!(pick(&rows, -1, Samples::Shape(&[2, 3])), (vec![2, 3], vec![1, 0, 4, 2, 0, 4]));
+        assert_eq!(pick(&rows, -1, Samples::Number(4)), (vec![3, 4], vec![4, 1, 2, 0, 0, 0, 4, 4, 4, 3, 4, 2]));
+        assert_eq!(pick(&one, -1, Samples::One), (vec![1], vec![1]));
+        assert_eq!(pick(&one, -1, Samples::Number(6)), (vec![1, 6], vec![1, 1, 2, 3, 1, 1]));
+    });
+    let rows = Array::from_slice(&logits, &[3, 5]).expect("three rows");
+    assert!(matches!(categorical(&rows, 2, Samples::One, None), Err(Error::Index(_))));
+    assert!(matches!(categorical(&rows, -1, Samples::Shape(&[2]), None), Err(Error::Value(_))));
+}
+
+#[test]
 fn mapped_keys_make_what_each_makes_alone() {
     on_each_device(|| {
         let keys = split(&zero(), 2).expect("two keys");

@@ -7,7 +7,7 @@ use crate::data::Data;
 use crate::{Call, check};
 
 /// The types in which derivatives are checked.
-fn smooth_types(_: usize, case: &Case) -> Vec<Dtype> {
+pub fn smooth_types(_: usize, case: &Case) -> Vec<Dtype> {
     let types = [Dtype::F32, Dtype::C64].into_iter();
     types.filter(|dtype| case.differentiable && case.dtypes.contains(dtype)).collect()
 }
@@ -79,36 +79,42 @@ fn size(all: &[Data]) -> f64 {
 
 #[test]
 fn vjp_agrees_with_finite_differences() {
-    check(smooth_types, &[Device::CPU], |call| {
-        let smooth = Smooth::new(call);
-        let (point, direction, weights) = (smooth.point(), smooth.direction(), smooth.weights()?);
-        let backward = vjp(|x: &[Array]| smooth.make(x), &arrays(&point), &arrays(&weights))?.1;
-        let backward = backward.iter().map(Data::read).collect::<Result<Vec<_>>>()?;
-        // In float64 where the op has it: the step may be small then, and the difference is nearly exact.
-        let double = call.dtype == Dtype::F32 && call.case.dtypes.contains(&Dtype::F64);
-        let (dtype, step, allowed) = if double { (Dtype::F64, 1e-6, 1e-5) } else { (call.dtype, 1e-3, 1e-2) };
-        let moved = |step: f64| point.iter().zip(&direction).map(|(x, v)| x.moved(step, v)).collect::<Vec<_>>();
-        let ahead = smooth.weighted(&moved(step), &weights, dtype)?;
-        let behind = smooth.weighted(&moved(-step), &weights, dtype)?;
-        let (found, wanted) = (dot(&backward, &direction), (ahead - behind) / (2.0 * step));
-        let scale = size(&backward) * size(&direction) + ahead.abs() + 1e-3;
-        let fits = (found - wanted).abs() <= allowed * scale;
-        Ok((!fits).then(|| format!("the derivative along a line is {found} instead of {wanted} (scale {scale})")))
-    });
+    check(smooth_types, &[Device::CPU], finite_difference);
 }
 
 #[test]
 fn jvp_is_the_transpose_of_vjp() {
-    check(smooth_types, &[Device::CPU], |call| {
-        let smooth = Smooth::new(call);
-        let (point, direction, weights) = (smooth.point(), smooth.direction(), smooth.weights()?);
-        let (point, f) = (arrays(&point), |x: &[Array]| smooth.make(x));
-        let read = |all: Vec<Array>| all.iter().map(Data::read).collect::<Result<Vec<_>>>();
-        let backward = read(vjp(f, &point, &arrays(&weights))?.1)?;
-        let forward = read(jvp(f, &point, &arrays(&direction))?.1)?;
-        let (found, wanted) = (dot(&forward, &weights), dot(&backward, &direction));
-        let scale = size(&backward) * size(&direction) + size(&forward) * size(&weights) + 1e-3;
-        let fits = (found - wanted).abs() <= 1e-6 * scale;
-        Ok((!fits).then(|| format!("forwards {found}, backwards {wanted} (scale {scale})")))
-    });
+    check(smooth_types, &[Device::CPU], transposition);
+}
+
+/// How the vjp differs from a difference of two results.
+pub fn finite_difference(call: &Call) -> Result<Option<String>> {
+    let smooth = Smooth::new(call);
+    let (point, direction, weights) = (smooth.point(), smooth.direction(), smooth.weights()?);
+    let backward = vjp(|x: &[Array]| smooth.make(x), &arrays(&point), &arrays(&weights))?.1;
+    let backward = backward.iter().map(Data::read).collect::<Result<Vec<_>>>()?;
+    // In float64 where the op has it: the step may be small then, and the difference is nearly exact.
+    let double = call.dtype == Dtype::F32 && call.case.dtypes.contains(&Dtype::F64);
+    let (dtype, step, allowed) = if double { (Dtype::F64, 1e-6, 1e-5) } else { (call.dtype, 1e-3, 1e-2) };
+    let moved = |step: f64| point.iter().zip(&direction).map(|(x, v)| x.moved(step, v)).collect::<Vec<_>>();
+    let ahead = smooth.weighted(&moved(step), &weights, dtype)?;
+    let behind = smooth.weighted(&moved(-step), &weights, dtype)?;
+    let (found, wanted) = (dot(&backward, &direction), (ahead - behind) / (2.0 * step));
+    let scale = size(&backward) * size(&direction) + ahead.abs() + 1e-3;
+    let fits = (found - wanted).abs() <= allowed * scale;
+    Ok((!fits).then(|| format!("the derivative along a line is {found} instead of {wanted} (scale {scale})")))
+}
+
+/// How the jvp differs from what the vjp says it is.
+pub fn transposition(call: &Call) -> Result<Option<String>> {
+    let smooth = Smooth::new(call);
+    let (point, direction, weights) = (smooth.point(), smooth.direction(), smooth.weights()?);
+    let (point, f) = (arrays(&point), |x: &[Array]| smooth.make(x));
+    let read = |all: Vec<Array>| all.iter().map(Data::read).collect::<Result<Vec<_>>>();
+    let backward = read(vjp(f, &point, &arrays(&weights))?.1)?;
+    let forward = read(jvp(f, &point, &arrays(&direction))?.1)?;
+    let (found, wanted) = (dot(&forward, &weights), dot(&backward, &direction));
+    let scale = size(&backward) * size(&direction) + size(&forward) * size(&weights) + 1e-3;
+    let fits = (found - wanted).abs() <= 1e-6 * scale;
+    Ok((!fits).then(|| format!("forwards {found}, backwards {wanted} (scale {scale})")))
 }

@@ -5,12 +5,15 @@
 //! - derivatives agree with finite differences, forwards with backwards ([`derivatives`]);
 //! - a mapped call is a loop of calls ([`mapping`]).
 //!
+//! Errors planted on purpose must be found ([`planted`]), or finding none proves nothing.
+//!
 //! `PUMICE_CHECK=softmax cargo test --test check` checks one op; `PUMICE_SLOW=1` every case with every type, where otherwise only an
 //! op's first case meets all types.
 
 mod data;
 mod derivatives;
 mod mapping;
+mod planted;
 mod values;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -55,11 +58,22 @@ type Types = fn(usize, &Case) -> Vec<Dtype>;
 
 /// Runs a check over the calls of the catalogue, and panics with all that fail.
 fn check(types: Types, devices: &[Device], verify: impl Fn(&Call) -> Result<Option<String>> + Sync) {
-    // Nobody waits for fused kernels, nor are they compiled behind the check's back: fusion has tests of its own.
-    set_tier(Tier::Never);
     let only = std::env::var("PUMICE_CHECK").ok();
     let mut entries = catalogue();
     entries.retain(|entry| only.as_deref().is_none_or(|name| name == entry.name));
+    let failures = failures(&entries, types, devices, verify);
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// What fails a check, each with op, case, type and device.
+fn failures(
+    entries: &[Entry],
+    types: Types,
+    devices: &[Device],
+    verify: impl Fn(&Call) -> Result<Option<String>> + Sync,
+) -> Vec<String> {
+    // Nobody waits for fused kernels, nor are they compiled behind the check's back: fusion has tests of its own.
+    set_tier(Tier::Never);
     let next = AtomicUsize::new(0);
     let work = || {
         let mut failures = Vec::new();
@@ -69,11 +83,10 @@ fn check(types: Types, devices: &[Device], verify: impl Fn(&Call) -> Result<Opti
         failures
     };
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let failures: Vec<String> = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().flat_map(|worker| worker.join().expect("checks catch panics")).collect()
-    });
-    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+    })
 }
 
 fn check_entry(

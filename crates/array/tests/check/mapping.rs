@@ -16,11 +16,12 @@ fn check_mapped(axis: impl Fn(usize, usize) -> Option<usize> + Sync) {
         if axes.iter().all(Option::is_none) {
             return Ok(None);
         }
-        compare(call, &axes)
+        against_a_loop(call, &axes)
     });
 }
 
-fn compare(call: &Call, axes: &[Option<usize>]) -> Result<Option<String>> {
+/// How a mapped call differs from a loop of calls.
+pub fn against_a_loop(call: &Call, axes: &[Option<usize>]) -> Result<Option<String>> {
     let runs: Vec<Vec<Data>> = (0..SIZE).map(|run| call.inputs(run as u64)).collect();
     let column = |i: usize| runs.iter().map(|run| run[i].clone()).collect::<Vec<Data>>();
     let inputs = axes.iter().enumerate().map(|(i, axis)| match axis {

@@ -8,21 +8,12 @@ use pumice::ops::views::transpose;
 use pumice::{Array, Device, Dtype, Result, default_stream, with_stream};
 
 use crate::data::{Data, difference, largest_float};
-use crate::{all_types, check, one_type};
+use crate::{Call, all_types, check, one_type};
 
 /// The first output that differs from what is wanted.
-fn first_difference(
-    found: &[Array],
-    wanted: &[Array],
-    slack: f64,
-    inputs: &[Data],
-) -> Result<Option<String>> {
+fn first_difference(found: &[Array], wanted: &[Array], slack: f64, inputs: &[Data]) -> Result<Option<String>> {
     if found.len() != wanted.len() {
-        return Ok(Some(format!(
-            "{} results instead of {}",
-            found.len(),
-            wanted.len()
-        )));
+        return Ok(Some(format!("{} results instead of {}", found.len(), wanted.len())));
     }
     let terms = largest_float(inputs);
     for (j, (found, wanted)) in found.iter().zip(wanted).enumerate() {
@@ -39,21 +30,20 @@ fn arrays(inputs: &[Data]) -> Vec<Array> {
 
 #[test]
 fn the_gpu_gives_what_the_cpu_gives() {
-    check(all_types, &[Device::GPU], |call| {
-        let inputs = call.inputs(0);
-        let found = call.make(&arrays(&inputs))?;
-        let cpu = default_stream(Device::CPU)?;
-        let wanted = with_stream(cpu, || call.make(&arrays(&inputs)))?;
-        first_difference(&found, &wanted, 1.0, &inputs)
-    });
+    check(all_types, &[Device::GPU], against_the_cpu);
+}
+
+/// How results differ from the CPU's.
+pub fn against_the_cpu(call: &Call) -> Result<Option<String>> {
+    let inputs = call.inputs(0);
+    let found = call.make(&arrays(&inputs))?;
+    let cpu = default_stream(Device::CPU)?;
+    let wanted = with_stream(cpu, || call.make(&arrays(&inputs)))?;
+    first_difference(&found, &wanted, 1.0, &inputs)
 }
 
 fn float64(_: usize, case: &Case) -> Vec<Dtype> {
-    case.dtypes
-        .iter()
-        .copied()
-        .filter(|&dtype| dtype == Dtype::F64)
-        .collect()
+    case.dtypes.iter().copied().filter(|&dtype| dtype == Dtype::F64).collect()
 }
 
 #[test]
@@ -72,9 +62,7 @@ fn the_meaning_gives_what_the_op_gives() {
         let wanted = call.make(&inputs)?;
         pumice::eval(&wanted)?;
         set_disabled(call.op, true);
-        let found = call
-            .make(&inputs)
-            .and_then(|found| pumice::eval(&found).map(|()| found));
+        let found = call.make(&inputs).and_then(|found| pumice::eval(&found).map(|()| found));
         set_disabled(call.op, false);
         // A meaning rounds more often than the op does.
         first_difference(&found?, &wanted, 4.0, &data)
@@ -86,8 +74,7 @@ fn check_layout(lay: impl Fn(&Data) -> Result<(Array, Data)> + Sync) {
     check(one_type, &[Device::CPU, Device::GPU], |call| {
         let data = call.inputs(0);
         let laid = data.iter().map(&lay).collect::<Result<Vec<_>>>()?;
-        let (given, plain): (Vec<Array>, Vec<Array>) =
-            laid.into_iter().map(|(x, data)| (x, data.array())).unzip();
+        let (given, plain): (Vec<Array>, Vec<Array>) = laid.into_iter().map(|(x, data)| (x, data.array())).unzip();
         pumice::eval(&given)?;
         first_difference(&call.make(&given)?, &call.make(&plain)?, 1.0, &data)
     });
@@ -97,9 +84,7 @@ fn check_layout(lay: impl Fn(&Data) -> Result<(Array, Data)> + Sync) {
 fn inputs_may_be_transposed() {
     check_layout(|data| {
         let shape: Vec<i32> = data.shape.iter().rev().copied().collect();
-        let memory = data.gathered(shape, |place| {
-            data.index(&place.iter().rev().copied().collect::<Vec<_>>())
-        });
+        let memory = data.gathered(shape, |place| data.index(&place.iter().rev().copied().collect::<Vec<_>>()));
         Ok((transpose(&memory.array(), None)?, data.clone()))
     });
 }
@@ -108,19 +93,13 @@ fn inputs_may_be_transposed() {
 fn inputs_may_be_backwards() {
     check_layout(|data| {
         let backwards = |place: &[usize]| {
-            let flipped = place
-                .iter()
-                .zip(&data.shape)
-                .map(|(&i, &n)| n as usize - 1 - i);
+            let flipped = place.iter().zip(&data.shape).map(|(&i, &n)| n as usize - 1 - i);
             data.index(&flipped.collect::<Vec<_>>())
         };
         let memory = data.gathered(data.shape.clone(), backwards).array();
         let from: Vec<i32> = data.shape.iter().map(|&n| n - 1).collect();
         let to: Vec<i32> = data.shape.iter().map(|&n| -n - 1).collect();
-        Ok((
-            slice(&memory, &from, &to, &vec![-1; data.shape.len()])?,
-            data.clone(),
-        ))
+        Ok((slice(&memory, &from, &to, &vec![-1; data.shape.len()])?, data.clone()))
     });
 }
 
@@ -157,15 +136,7 @@ fn inputs_may_be_a_part_of_an_array() {
         });
         let mut from = vec![0; last + 1];
         from[last] = 1;
-        let to: Vec<i32> = data
-            .shape
-            .iter()
-            .zip(&from)
-            .map(|(n, start)| n + start)
-            .collect();
-        Ok((
-            slice(&around.array(), &from, &to, &vec![1; last + 1])?,
-            data.clone(),
-        ))
+        let to: Vec<i32> = data.shape.iter().zip(&from).map(|(n, start)| n + start).collect();
+        Ok((slice(&around.array(), &from, &to, &vec![1; last + 1])?, data.clone()))
     });
 }

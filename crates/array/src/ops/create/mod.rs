@@ -29,7 +29,8 @@ use crate::shape::Spec;
 use crate::typed::Typed;
 use crate::typed_bits::bits;
 
-/// The numbers `start, start + step, …` before `stop`: int32 of whole numbers and float32 of others, unless a type is given.
+/// The numbers `start, start + step, …` before `stop`: int32 of whole numbers and float32 of others, unless a type is
+/// given.
 pub fn arange(start: impl Operand, stop: impl Operand, step: impl Operand, dtype: Option<Dtype>) -> Result<Array> {
     let given = [start.operand(), stop.operand(), step.operand()];
     let dtype = dtype.unwrap_or_else(|| default_dtype(&given));

@@ -18,7 +18,8 @@ use crate::ops::views::flatten;
 use crate::shape::{self, Layout, Shape, Spec, display, normalize_axis};
 use crate::transforms::align_mapped;
 
-/// Along an axis, the elements at indices. The other axes of the two arrays broadcast. Without an axis, of the flattened array.
+/// Along an axis, the elements at indices. The other axes of the two arrays broadcast. Without an axis, of the
+/// flattened array.
 pub fn take_along_axis(x: &Array, indices: &Array, axis: Option<i32>) -> Result<Array> {
     let Some(axis) = axis else { return take_along_axis(&flatten(x, 0, -1)?, indices, Some(0)) };
     let axis = normalize_axis("take_along_axis", axis, x.ndim())?;

@@ -158,8 +158,8 @@ impl<'k> Position<'k> {
         steps.fold(start, |place, (axis, &along)| place + along * stride(axis as i32))
     }
 
-    /// The place in the indexed array, and whether every index is inside; declares the index arrays' arguments. Indices outside
-    /// are moved to the nearest inside.
+    /// The place in the indexed array, and whether every index is inside; declares the index arrays' arguments. Indices
+    /// outside are moved to the nearest inside.
     pub fn indexed(&self, buffers: &[Buffer<'k>]) -> (Val<'k>, Val<'k>) {
         let (mut place, mut inside) = (self.direct, self.k.bool(true));
         for (j, buffer) in buffers.iter().enumerate() {
@@ -229,5 +229,47 @@ fn unit_elem(unit: usize) -> (Elem, i32) {
         1 => (Elem::U8, 1),
         2 => (Elem::U16, 1),
         n => (Elem::U32, n as i32 / 4),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::the_gpu;
+    use crate::launch::Build;
+    use crate::shape::Layout;
+
+    /// Rows of a table, by a kernel that is told whether its numbers have 64 bits.
+    fn rows(long: bool, index: Dtype, unit: usize) -> Vec<i32> {
+        let gpu = the_gpu().expect("a GPU");
+        let (table, picked) = (Layout::contiguous(&[4, 8]), Layout::contiguous(&[3]));
+        let walk = Walk::parts(&Layout::contiguous(&[3, 1, 8]), &table, &[&picked], &[0], &[1, 8]);
+        let walk = walk.in_units_of(unit as i64 / 4).expect("rows are whole units");
+        let form = Form { unit, rank: walk.sizes.len(), count: 1, index, long };
+        let mut scalars = form.walk_arguments(&walk, 0);
+        form.index_arguments(&walk, &[0], &mut scalars);
+        let indices = [3i64, -4, 1];
+        let bytes: Vec<u8> = indices.iter().flat_map(|n| n.to_le_bytes()[..index.size()].to_vec()).collect();
+        let buffers = [128, bytes.len() as u64, 96].map(|n| gpu.allocate(n).expect("memory"));
+        gpu.device().upload(&buffers[0], 0, bytemuck::cast_slice(&(0..32).collect::<Vec<i32>>())).expect("it uploads");
+        gpu.device().upload(&buffers[1], 0, &bytes).expect("it uploads");
+        let compiled = gpu.compile(&kernel(form).expect("a kernel"), Build::Checked).expect("it compiles");
+        compiled.launch(gpu.stream(), [1, 1, 1], &buffers.each_ref(), &scalars).expect("it launches");
+        let mut got = [0u8; 96];
+        gpu.stream().download(&buffers[2], 0, &mut got).expect("it downloads");
+        compiled.report(gpu.stream()).expect("no index is out of bounds");
+        bytemuck::pod_collect_to_vec(&got)
+    }
+
+    #[test]
+    fn numbers_of_32_and_64_bits_lead_to_the_same_places() {
+        if the_gpu().is_err() {
+            return;
+        }
+        let wanted: Vec<i32> = (24..32).chain(0..8).chain(8..16).collect();
+        for (index, unit) in [(Dtype::I32, 4), (Dtype::I64, 16), (Dtype::I8, 8)] {
+            assert_eq!(rows(false, index, unit), wanted, "{index}");
+            assert_eq!(rows(true, index, unit), wanted, "{index}");
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Elements read by index: `gather`, and `take`, `take_along_axis` beside it.
 //!
-//! `gather(x, indices, axes, sizes)`: at every position of the index arrays, the part of `x` of the given sizes that begins where the
-//! indices point along their axes. Negative indices count from the end. Nobody checks indices: those outside read the nearest element.
+//! `gather(x, indices, axes, sizes)`: at every position of the index arrays, the part of `x` of the given sizes that
+//! begins where the indices point along their axes. Negative indices count from the end. Nobody checks indices: those
+//! outside read the nearest element.
 
 mod along_axis;
 mod cpu;
@@ -35,8 +36,8 @@ use crate::ops::full::zeros_like;
 use crate::ops::scatter;
 use crate::shape::{Layout, Shape, Spec, display, normalize_axis};
 
-/// The parts of `x` of the given sizes that begin where index arrays point along axes. The result has the axes of the index
-/// arrays, broadcast together, and then those of a part.
+/// The parts of `x` of the given sizes that begin where index arrays point along axes. The result has the axes of the
+/// index arrays, broadcast together, and then those of a part.
 pub fn gather(x: &Array, indices: &[Array], axes: &[i32], sizes: &[i32]) -> Result<Array> {
     let axes = axes_of("gather", x, indices, axes)?;
     let indices = indices_together("gather", indices)?;

@@ -1,4 +1,5 @@
-//! Where a walk leads on the CPU: the places of many runs of elements at once, so that each index type is met in a loop of its own.
+//! Where a walk leads on the CPU: the places of many runs of elements at once, so that each index type is met in a loop
+//! of its own.
 
 use super::walk::{Along, Walk};
 use crate::dtype::{Dtype, Element};

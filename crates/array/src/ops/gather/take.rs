@@ -8,7 +8,8 @@ use crate::ops::slices::slice;
 use crate::ops::views::{flatten, reshape, squeeze, transpose};
 use crate::shape::{Shape, normalize_axis};
 
-/// The elements at indices along an axis, the index array's axes in place of that one. Without an axis, of the flattened array.
+/// The elements at indices along an axis, the index array's axes in place of that one. Without an axis, of the
+/// flattened array.
 pub fn take(x: &Array, indices: &Array, axis: Option<i32>) -> Result<Array> {
     let Some(axis) = axis else { return take(&flatten(x, 0, -1)?, indices, Some(0)) };
     let axis = normalize_axis("take", axis, x.ndim())?;

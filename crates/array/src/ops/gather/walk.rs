@@ -1,8 +1,9 @@
-//! The walk that gathers and scatters share: over the elements that are moved, saying where each lies in the indexed array.
+//! The walk that gathers and scatters share: over the elements that are moved, saying where each lies in the indexed
+//! array.
 //!
-//! Every axis of the walk moves in the indexed array by a stride, in each index array by a stride, and in the array of moved elements
-//! by a stride. On top of that an index array's element moves along one axis of the indexed array. `gather`, `take_along_axis` and
-//! their scatters differ only in these strides.
+//! Every axis of the walk moves in the indexed array by a stride, in each index array by a stride, and in the array of
+//! moved elements by a stride. On top of that an index array's element moves along one axis of the indexed array.
+//! `gather`, `take_along_axis` and their scatters differ only in these strides.
 
 use smallvec::SmallVec;
 
@@ -35,7 +36,8 @@ pub(crate) struct Along {
 }
 
 impl Walk {
-    /// The walk of `gather` and `scatter`: over the positions of the index arrays, and over a part of the indexed array at each.
+    /// The walk of `gather` and `scatter`: over the positions of the index arrays, and over a part of the indexed array
+    /// at each.
     pub fn parts(moved: &Layout, array: &Layout, indices: &[&Layout], axes: &[usize], sizes: &[i32]) -> Walk {
         let positions = moved.shape.len() - array.shape.len();
         let mut direct: Strides = SmallVec::from_elem(0, positions);

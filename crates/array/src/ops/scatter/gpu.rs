@@ -10,23 +10,27 @@ use crate::launch::fold_groups;
 use crate::ops::gather::{Form, Position, WORKGROUP, Walk, copy, index_buffers};
 use crate::typed::Typed;
 
-/// Where the result is made: in the output itself, or beside it where atomics on 32-bit words would reach beyond its end.
+/// Where the result is made: in the output itself, or beside it where atomics on 32-bit words would reach beyond its
+/// end.
 pub(super) struct Destination {
     place: Placed,
     beside: bool,
 }
 
 impl Destination {
-    pub fn new(site: &mut Site<'_>, combine: Combine) -> Destination {
-        let output = site.output(0);
+    /// A place that begins as the first input.
+    pub fn new(site: &mut Site<'_>, combine: Combine) -> Result<Destination> {
         let spec = site.output_spec(0).clone();
-        let beside = combine != Combine::Replace && spec.nbytes() % 4 != 0;
+        let beside = combine != Combine::Replace && !spec.nbytes().is_multiple_of(4);
         if !beside {
-            return Destination { place: output, beside };
+            return Ok(Destination { place: site.output_from(0, 0)?, beside });
         }
         let padded = spec.size().next_multiple_of(4 / spec.dtype.size());
         let scratch = site.scratch(&[padded as i32], spec.dtype);
-        Destination { place: Placed { layout: output.layout, ..scratch }, beside }
+        let place = Placed { layout: site.output(0).layout, ..scratch };
+        let x = site.input(0)?;
+        copy(site, &x, &place)?;
+        Ok(Destination { place, beside })
     }
 
     pub fn place(&self) -> &Placed {

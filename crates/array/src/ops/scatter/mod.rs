@@ -1,8 +1,8 @@
 //! Elements written by index: `scatter` and its accumulating forms, and `put_along_axis`.
 //!
-//! `scatter(x, indices, updates, axes)` is `x` with parts replaced: at every position of the index arrays, a part of `updates` is written
-//! to where the indices point along their axes. Negative indices count from the end, and what would be written outside is dropped. Where
-//! several updates meet, one wins, or all accumulate.
+//! `scatter(x, indices, updates, axes)` is `x` with parts replaced: at every position of the index arrays, a part of
+//! `updates` is written to where the indices point along their axes. Negative indices count from the end, and what
+//! would be written outside is dropped. Where several updates meet, one wins, or all accumulate.
 
 mod combine;
 mod cpu;
@@ -64,7 +64,8 @@ pub(crate) fn scatter_by(
     let Some(parts) = parts else {
         let [updates, positions, x] = [updates.shape(), positions, x.shape()].map(display);
         return Err(Error::Value(format!(
-            "[{name}] updates must have the axes of the indices, {positions}, and those of a part of the array, {x}, but have {updates}."
+            "[{name}] updates must have the axes of the indices, {positions}, and those of a part of the array, {x}, \
+             but have {updates}."
         )));
     };
     let too_long = parts.iter().zip(x.shape()).find(|(part, n)| part > n);
@@ -75,8 +76,8 @@ pub(crate) fn scatter_by(
     call_one(Scatter { combine, pointing: Pointing::Parts(axes) }, inputs)
 }
 
-/// The array with the elements at indices along an axis replaced by values, which broadcast with the indices. Without an axis, of
-/// the flattened array.
+/// The array with the elements at indices along an axis replaced by values, which broadcast with the indices. Without
+/// an axis, of the flattened array.
 pub fn put_along_axis(x: &Array, indices: &Array, values: &Array, axis: Option<i32>) -> Result<Array> {
     let Some(axis) = axis else {
         let flat = put_along_axis(&flatten(x, 0, -1)?, indices, values, Some(0))?;
@@ -181,10 +182,9 @@ impl Op for Scatter {
 impl Kernels for Scatter {
     fn launch(&self, site: &mut Site<'_>) -> Result<()> {
         let last = site.input_specs.len() - 1;
-        let (x, updates) = (site.input(0)?, site.input(last)?);
+        let to = gpu::Destination::new(site, self.combine)?;
+        let updates = site.input(last)?;
         let indices = (1..last).map(|i| site.input(i)).collect::<Result<Vec<_>>>()?;
-        let to = gpu::Destination::new(site, self.combine);
-        gather::copy(site, &x, to.place())?;
         if updates.layout.size() > 0 {
             let layouts: Vec<&Layout> = indices.iter().map(|index| &index.layout).collect();
             let walk = self.walk(&updates.layout, &to.place().layout, &layouts);

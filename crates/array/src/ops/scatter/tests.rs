@@ -134,3 +134,32 @@ fn mapped_scatters_write_each_their_own() {
         assert_eq!(y[0].to_vec::<i32>().expect("ints"), [2, 0, 1, 4, 0, 3]);
     });
 }
+
+#[test]
+fn what_somebody_holds_is_not_written_over() {
+    on_each_device(|| {
+        let one = Array::from_slice(&[1i32, 1, 1], &[1, 3]).expect("three");
+        let held = crate::ops::binary::add(crate::ops::full::zeros(&[4, 3], Dtype::I32).expect("zeros"), &one);
+        let held = held.expect("they add");
+        let given = crate::ops::binary::add(&held, 1).expect("they add");
+        let updates = reshape(&one, &[1, 1, 3]).expect("it fits");
+        let first = scatter_add(&held, &[ints(&[2])], &updates, &[0]).expect("it scatters");
+        let second = scatter_add(&given, &[ints(&[2])], &updates, &[0]).expect("it scatters");
+        drop(given);
+        crate::eval(&[first.clone(), second.clone()]).expect("they evaluate");
+        assert_eq!(held.to_vec::<i32>().expect("ints"), [1; 12]);
+        assert_eq!(first.to_vec::<i32>().expect("ints"), [1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1]);
+        assert_eq!(second.to_vec::<i32>().expect("ints"), [2, 2, 2, 2, 2, 2, 3, 3, 3, 2, 2, 2]);
+    });
+}
+
+#[test]
+fn updates_may_be_read_from_the_array_they_are_written_to() {
+    on_each_device(|| {
+        let x = crate::ops::binary::add(ints(&[1, 2, 3, 4]), 0).expect("they add");
+        let updates = reshape(&crate::ops::slices::slice(&x, &[2], &[4], &[1]).expect("a part"), &[2, 1]);
+        let y = scatter(&x, &[ints(&[0, 1])], &updates.expect("it fits"), &[0]).expect("it scatters");
+        drop(x);
+        assert_eq!(y.to_vec::<i32>().expect("ints"), [3, 4, 3, 4]);
+    });
+}

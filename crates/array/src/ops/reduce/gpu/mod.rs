@@ -104,7 +104,8 @@ impl Work<'_> {
     fn columns(&self, site: &mut Site<'_>, source: &Source, axes: &Axes, end: Goal) -> Result<()> {
         let (columns, outer) = axes.kept.split_last().expect("columns are a kept axis");
         let (outers, n) = (outer.iter().map(|axis| axis.size).product::<i64>(), axes.reduced());
-        let wide = column_wide(source, axes);
+        // Side by side lie other columns, whose elements have the same numbers: an access counts on from one.
+        let wide = if self.combiner.numbers() { 1 } else { column_wide(source, axes) };
         let accesses = above(columns.size, wide as i64) as i64;
         let lanes = [4, 8, 32][(accesses > 4) as usize + (accesses > 8) as usize];
         let blocks = above(accesses, lanes as i64) as i64;
