@@ -49,7 +49,8 @@ fn targets() -> [(&'static str, Target); 4] {
     let full = Target::full();
     let flushing = Target { denormals: Denormals::FLUSHED, ..full.clone() };
     // As lavapipe: no fused fma, no matrices, small subgroups.
-    let software = Target { fused_fma: false, signed_zeros: false, subgroup_size: 8, matrices: Vec::new(), ..full.clone() };
+    let software =
+        Target { fused_fma: false, signed_zeros: false, subgroup_size: 8, matrices: Vec::new(), ..full.clone() };
     [("full", full), ("minimal", Target::minimal()), ("flushing", flushing), ("software", software)]
 }
 

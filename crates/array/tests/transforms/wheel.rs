@@ -141,7 +141,7 @@ fn derivatives_of_complex_functions() {
 }
 
 #[test]
-fn mapped_gradients() {
+fn mapped_gradients_are_the_wheels() {
     let of_row = |a: &[Array]| cross_entropy(&[a[0].clone(), y()]);
     let squares = |a: &[Array]| Ok(vec![total(&a[0].square()?)?]);
     on_every_device(|| {

@@ -76,7 +76,11 @@ fn chain(fused: bool) -> Result<Option<Figure>, Error> {
 }
 
 /// Evaluations in flight together, per evaluation, after the clocks are warm.
-fn evaluated(session: &Session, bytes: Work, graph: impl Fn() -> Result<Array, Error>) -> Result<Option<Figure>, Error> {
+fn evaluated(
+    session: &Session,
+    bytes: Work,
+    graph: impl Fn() -> Result<Array, Error>,
+) -> Result<Option<Figure>, Error> {
     on_gpu(|| {
         set_tier(Tier::Now);
         let repeats = if session.small { 1 } else { REPEATS };

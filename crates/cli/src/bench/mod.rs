@@ -40,11 +40,12 @@ pub struct Args {
 
 /// Runs the cases and prints the table.
 pub fn run(args: &Args) -> Result<(), Error> {
-    let cases: Vec<case::Case> = [memory::cases(), launches::cases(), matmul::cases(args.sweep), arrays::cases(), host::cases()]
-        .into_iter()
-        .flatten()
-        .filter(|case| args.filter.as_ref().is_none_or(|text| case.name.contains(text.as_str())))
-        .collect();
+    let cases: Vec<case::Case> =
+        [memory::cases(), launches::cases(), matmul::cases(args.sweep), arrays::cases(), host::cases()]
+            .into_iter()
+            .flatten()
+            .filter(|case| args.filter.as_ref().is_none_or(|text| case.name.contains(text.as_str())))
+            .collect();
     if args.list {
         cases.iter().for_each(|case| println!("{}", case.name));
         return Ok(());
