@@ -33,7 +33,7 @@ fn updates_accumulate_in_every_type() {
 }
 
 #[test]
-fn bools_that_meet_join_by_or() {
+fn bools_that_meet_combine_as_logic_does() {
     on_each_device(|| {
         let x = Array::from_bools(&[true, false, true], &[3]).expect("three");
         let updates = Array::from_bools(&[false, true, true], &[3]).expect("three");
