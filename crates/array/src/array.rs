@@ -36,11 +36,10 @@ struct State {
     data: Option<Data>,
 }
 
-/// Which output of which call an array is.
+/// The call an array comes from.
 #[derive(Clone)]
 pub(crate) struct Link {
     pub call: Arc<Call>,
-    pub position: usize,
 }
 
 /// An op applied to arrays.
@@ -104,9 +103,8 @@ impl Accepted {
         let call = Arc::new(Call { op, inputs, stream, by_meaning, outputs: OnceLock::new() });
         let nodes: SmallVec<[Array; 1]> = results
             .into_iter()
-            .enumerate()
-            .map(|(position, spec)| {
-                let state = State { call: Some(Link { call: call.clone(), position }), data: None };
+            .map(|spec| {
+                let state = State { call: Some(Link { call: call.clone() }), data: None };
                 Array { node: Arc::new(Node { spec, tracer, state: Mutex::new(state) }) }
             })
             .collect();

@@ -153,16 +153,6 @@ impl Storage {
         self.lock().gpu.as_ref().map(|side| side.users).unwrap_or_default()
     }
 
-    /// Whether the bytes are on the GPU.
-    pub fn is_on_gpu(&self) -> bool {
-        self.lock().gpu.is_some()
-    }
-
-    /// Whether the bytes are on the host.
-    pub fn is_on_host(&self) -> bool {
-        self.lock().host_valid
-    }
-
     fn lock(&self) -> MutexGuard<'_, Sides> {
         self.sides.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -30,7 +30,7 @@ fn sums_and_products_agree_on_both_devices() {
 fn a_long_chain_is_right_and_drops() {
     for device in [Device::CPU, Device::GPU].into_iter().filter(|d| d.is_available()) {
         let y = on(device, || {
-            let mut x = Array::from_slice(&vec![1i32; 4], &[4]).expect("four");
+            let mut x = Array::from_slice(&[1i32; 4], &[4]).expect("four");
             for _ in 0..1000 {
                 x = add(&x, 1).expect("they add");
             }

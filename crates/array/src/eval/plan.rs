@@ -60,7 +60,7 @@ pub(crate) struct Step {
 }
 
 pub(crate) enum Work {
-    Launch(LaunchStep),
+    Launch(Box<LaunchStep>),
     Block(BlockStep),
     Host(HostStep),
     Write(WriteStep),
@@ -380,7 +380,7 @@ impl Planner {
         operands.extend(outputs.iter().cloned());
         let groups = fold_groups((count as u64).div_ceil(Group::elements_per_group(form)));
         let Some(kernel) = self.group_kernel(group, form)? else { return Ok(()) };
-        self.push(Work::Launch(LaunchStep { kernel, groups, operands, arguments, donors }));
+        self.push(Work::Launch(Box::new(LaunchStep { kernel, groups, operands, arguments, donors })));
         Ok(())
     }
 
@@ -425,7 +425,8 @@ impl Planner {
         let kernel = cache::kernel(key, build)?;
         let operands = operands.iter().map(|&placed| placed.clone()).collect();
         let arguments = scalars.iter().map(|&scalar| PlanArgument::Fixed(scalar)).collect();
-        self.push(Work::Launch(LaunchStep { kernel, groups, operands, arguments, donors: SmallVec::new() }));
+        let donors = SmallVec::new();
+        self.push(Work::Launch(Box::new(LaunchStep { kernel, groups, operands, arguments, donors })));
         Ok(())
     }
 

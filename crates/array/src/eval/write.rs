@@ -23,7 +23,7 @@ pub(crate) struct WriteStep {
 
 pub(crate) enum PartStep {
     Launch(Box<LaunchStep>),
-    Host(HostCopy),
+    Host(Box<HostCopy>),
 }
 
 /// A strided copy on the CPU; its axes are joined.
@@ -83,7 +83,7 @@ impl Planner {
             let (from, to) = forwards(from, Placed { layout, align, ..to.clone() });
             parts.push(match self.stream().device.kind {
                 DeviceKind::Gpu => PartStep::Launch(Box::new(self.launch_part(from, to)?)),
-                DeviceKind::Cpu => PartStep::Host(host_part(from, to)),
+                DeviceKind::Cpu => PartStep::Host(Box::new(host_part(from, to))),
             });
         }
         if !parts.is_empty() {

@@ -87,7 +87,7 @@ fn what_a_function_caught_from_a_transform_is_not_kept() {
             Ok(vec![&y[0] + &caught])
         });
         let y = floats(&[10.0]);
-        add(&[y.clone()])?;
+        add(std::slice::from_ref(&y))?;
         add(&[y])
     };
     let found = vmap(f, 0, 0)(&[floats(&[1.0, 2.0])]).expect("it maps");

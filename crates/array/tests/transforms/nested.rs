@@ -121,7 +121,7 @@ fn pending_inputs_are_followed_as_computed_ones() {
             x[0].eval()?;
             Ok(vec![total(&x[0].square()?)?])
         };
-        assert_eq!(values(&grad(f, &[0])(&[x.clone()]).expect("it has a gradient")[0]), [4.0, 6.0]);
+        assert_eq!(values(&grad(f, &[0])(std::slice::from_ref(&x)).expect("it has a gradient")[0]), [4.0, 6.0]);
         assert_eq!(values(&x), [2.0, 3.0]);
     });
 }
