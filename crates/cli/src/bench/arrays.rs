@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use pumice::eval::{Tier, set_disabled, set_tier};
 use pumice::ops::binary::{add, maximum, multiply, subtract};
-use pumice::ops::unary::{abs, exp, negative, sigmoid, sqrt, square, tanh};
+use pumice::ops::unary::{abs, exp, negative, sqrt, square, tanh};
 use pumice::{Array, Device, Dtype, Error, async_eval, default_stream, eval, ops, with_stream};
 
 use super::case::{Case, Figure, Session, Work, host_time};
