@@ -102,6 +102,9 @@ impl Program {
     }
 }
 
+/// What makes two calls the same: the op's name and key, the inputs, the stream.
+type Computation = (&'static str, Key, SmallVec<[Slot; 3]>, Stream);
+
 /// Writes a program, each computation once.
 struct Writer {
     slots: HashMap<usize, Slot>,
@@ -109,7 +112,7 @@ struct Writer {
     constants: Vec<Array>,
     scalars: HashMap<(u64, Dtype, Shape), Slot>,
     steps: Vec<ProgramStep>,
-    known: HashMap<(&'static str, Key, SmallVec<[Slot; 3]>, Stream), Slot>,
+    known: HashMap<Computation, Slot>,
 }
 
 impl Writer {

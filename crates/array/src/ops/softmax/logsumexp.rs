@@ -17,7 +17,7 @@ use crate::ops::reduce::axes::Order;
 use crate::ops::reduce::gpu::combiner::{Combiner, Parts};
 use crate::ops::reduce::{self, AxisList, axes_of, beside_mapped, max, precise, reduced_shape, sum};
 use crate::ops::select::where_;
-use crate::ops::unary::{exp, isfinite, log, stop_gradient};
+use crate::ops::unary::{exp, isfinite, log, stop_gradient, transposed};
 use crate::ops::views::reshape;
 use crate::shape::{Spec, display};
 use crate::typed::{Typed, constant};
@@ -71,7 +71,7 @@ impl Op for LogSumExp {
 
     fn vjp(&self, at: &At<'_>, cotangents: &[Array]) -> Result<Vec<Option<Array>>> {
         let g = reshape(&cotangents[0], &self.kept(at))?;
-        Ok(vec![Some(multiply(&g, self.weights(at)?)?)])
+        Ok(vec![Some(transposed(&g, |g| multiply(g, self.weights(at)?))?)])
     }
 
     fn jvp(&self, at: &At<'_>, tangents: &[Option<Array>]) -> Result<Vec<Array>> {
