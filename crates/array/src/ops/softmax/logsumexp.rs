@@ -25,10 +25,10 @@ use crate::typed::{Typed, constant};
 /// The logarithm of the sum of exponentials along axes; along all of them if none are given.
 pub fn logsumexp(x: &Array, axes: Option<&[i32]>, keepdims: bool) -> Result<Array> {
     refuse_axes_of_scalars("logsumexp", x, axes)?;
-    let axes = axes_of("logsumexp", x, axes)?;
     if x.size() == 0 {
         return Err(Error::Value(format!("[logsumexp] x must have elements but has shape {}.", display(x.shape()))));
     }
+    let axes = axes_of("logsumexp", x, axes)?;
     let x = astype(x, x.dtype().at_least_float())?;
     if axes.is_empty() {
         return Ok(x);

@@ -30,14 +30,14 @@ pub use logsumexp::logsumexp;
 pub fn softmax(x: &Array, axes: Option<&[i32]>, precise: bool) -> Result<Array> {
     let _ = precise;
     refuse_axes_of_scalars("softmax", x, axes)?;
+    if x.size() == 0 {
+        return astype(x, x.dtype().at_least_float());
+    }
     let axes = axes_of("softmax", x, axes)?;
     if axes.is_empty() {
         return ones_like(x);
     }
     let x = astype(x, x.dtype().at_least_float())?;
-    if x.size() == 0 {
-        return Ok(x);
-    }
     along_last(&x, &axes, |x| call_one(Softmax, [x.clone()]))
 }
 
