@@ -11,7 +11,7 @@ fn on_both(f: impl Fn() -> Array, check: impl Fn(Vec<f32>, Device)) {
 }
 
 fn numbers(n: usize) -> Vec<f32> {
-    (0..n).map(|i| ((i * 7919) % 1009) as f32 / 60.0 - 8.0).collect()
+    (0..n).map(|i| ((i * 7919) % 1009) as f32 / 240.0 - 2.0).collect()
 }
 
 /// In f64, by the formula.
