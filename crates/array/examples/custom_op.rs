@@ -66,7 +66,7 @@ fn main() -> Result<()> {
     eval::set_disabled("swish", false);
 
     let total = |x: &[Array]| Ok(vec![sum(&swish(&x[0], 1.5)?, None, false)?]);
-    println!("derivatives    {:?}", grad(total, &[0])(&[x.clone()])?[0].to_vec::<f32>()?);
+    println!("derivatives    {:?}", grad(total, &[0])(std::slice::from_ref(&x))?[0].to_vec::<f32>()?);
 
     let each = vmap(grad(|x: &[Array]| Ok(vec![swish(&x[0], 1.5)?]), &[0]), 0, 0);
     println!("one by one     {:?}", each(&[x])?[0].to_vec::<f32>()?);

@@ -32,14 +32,8 @@ pub(crate) struct Node {
 
 #[derive(Default)]
 struct State {
-    call: Option<Link>,
+    call: Option<Arc<Call>>,
     data: Option<Data>,
-}
-
-/// The call an array comes from.
-#[derive(Clone)]
-pub(crate) struct Link {
-    pub call: Arc<Call>,
 }
 
 /// An op applied to arrays.
@@ -104,7 +98,7 @@ impl Accepted {
         let nodes: SmallVec<[Array; 1]> = results
             .into_iter()
             .map(|spec| {
-                let state = State { call: Some(Link { call: call.clone() }), data: None };
+                let state = State { call: Some(call.clone()), data: None };
                 Array { node: Arc::new(Node { spec, tracer, state: Mutex::new(state) }) }
             })
             .collect();
@@ -256,7 +250,8 @@ impl Array {
         self.node.lock().data.clone()
     }
 
-    pub(crate) fn link(&self) -> Option<Link> {
+    /// The call it is an output of; none if it was given its values, or evaluation has let go of the call.
+    pub(crate) fn origin(&self) -> Option<Arc<Call>> {
         self.node.lock().call.clone()
     }
 
@@ -294,7 +289,7 @@ impl Drop for Call {
             for array in inputs {
                 let Some(node) = Arc::into_inner(array.node) else { continue };
                 let state = node.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-                let Some(mut call) = state.call.and_then(|link| Arc::into_inner(link.call)) else { continue };
+                let Some(mut call) = state.call.and_then(Arc::into_inner) else { continue };
                 pending.push(std::mem::replace(&mut call.inputs, smallvec![]));
             }
         }

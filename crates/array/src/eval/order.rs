@@ -108,12 +108,11 @@ impl Order {
             self.add(&array, Some(data));
             return Ok(());
         }
-        let Some(link) = array.link() else {
+        let Some(call) = array.origin() else {
             return Err(Error::Value(
                 "[eval] an array must have values but stands for an input of a traced function.".into(),
             ));
         };
-        let call = link.call;
         if let Some(meaning) = meaning(&call)? {
             stack.push(Task::Alias(call.clone(), meaning.clone()));
             stack.extend(meaning.into_iter().rev().map(Task::Enter));

@@ -23,13 +23,13 @@ pub struct Case {
     /// The types the inputs may have; all inputs have one of them together, unless a sample fixes its own.
     pub dtypes: &'static [Dtype],
     /// Makes the call.
-    pub call: CaseCall,
+    pub call: Calling,
     /// Whether derivatives are checked (of floating types).
     pub differentiable: bool,
 }
 
-/// Makes a case's call.
-pub type CaseCall = Box<dyn Fn(&[Array]) -> Result<Vec<Array>> + Send + Sync>;
+/// Makes a call of inputs.
+pub type Calling = Box<dyn Fn(&[Array]) -> Result<Vec<Array>> + Send + Sync>;
 
 /// An input of a case.
 #[derive(Clone, Debug)]

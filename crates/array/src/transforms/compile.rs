@@ -102,7 +102,7 @@ impl Program {
     }
 }
 
-/// An op's name and parameters, what it is given, and where it is computed.
+/// What makes two calls the same: the op's name and key, the inputs, the stream.
 type Computation = (&'static str, Key, SmallVec<[Slot; 3]>, Stream);
 
 /// Writes a program, each computation once.

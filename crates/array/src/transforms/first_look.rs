@@ -44,7 +44,7 @@ fn what_was_traced_is_let_go_when_it_is_evaluated_afterwards() {
         let gradient = grad(cube, &[0])(&[x.clone()]).expect("it has a gradient");
         x = add(&x, &gradient[0]).expect("they add");
         eval(std::slice::from_ref(&x)).expect("it evaluates");
-        assert!(x.link().is_none(), "an evaluated array needs no graph");
+        assert!(x.origin().is_none(), "an evaluated array needs no graph");
     }
     assert!(!tracing::active());
 }

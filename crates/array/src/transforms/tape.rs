@@ -98,10 +98,10 @@ impl Walk {
             return Seen::Known(true);
         }
         // Whatever depends on a traced array was itself traced.
-        let Some(link) = array.link().filter(|_| array.was_traced()) else { return Seen::Known(false) };
-        match self.done.get(&address(&link.call)) {
+        let Some(call) = array.origin().filter(|_| array.was_traced()) else { return Seen::Known(false) };
+        match self.done.get(&address(&call)) {
             Some(&depends) => Seen::Known(depends),
-            None => Seen::Unknown(link.call),
+            None => Seen::Unknown(call),
         }
     }
 

@@ -35,10 +35,11 @@ enum Wanted {
 }
 
 fn apply(wanted: Wanted, x: &Array, axis: Option<i32>, keepdims: bool) -> Result<Array> {
-    let op = |axes| ArgReduce { wanted, axes, keepdims };
+    let mut op = ArgReduce { wanted, axes: AxisList::new(), keepdims };
+    op.refuse_empty(x.spec())?;
     let axis = axis.map(|axis| [axis]);
-    let axes = axes_of(op(AxisList::new()).name(), x, axis.as_ref().map(|axis| &axis[..]))?;
-    call_one(op(axes), [x.clone()])
+    op.axes = axes_of(op.name(), x, axis.as_ref().map(|axis| &axis[..]))?;
+    call_one(op, [x.clone()])
 }
 
 #[derive(Debug)]
@@ -46,6 +47,16 @@ struct ArgReduce {
     wanted: Wanted,
     axes: AxisList,
     keepdims: bool,
+}
+
+impl ArgReduce {
+    fn refuse_empty(&self, x: &Spec) -> Result<()> {
+        if x.size() > 0 {
+            return Ok(());
+        }
+        let (name, shape) = (self.name(), crate::shape::display(&x.shape));
+        Err(Error::Value(format!("[{name}] x must have elements but has shape {shape}.")))
+    }
 }
 
 impl Op for ArgReduce {
@@ -63,10 +74,7 @@ impl Op for ArgReduce {
 
     fn infer(&self, inputs: &[&Spec]) -> Result<Specs> {
         let [x] = expect_inputs(self.name(), inputs)?;
-        if x.size() == 0 {
-            let (name, shape) = (self.name(), crate::shape::display(&x.shape));
-            return Err(Error::Value(format!("[{name}] x must have elements but has shape {shape}.")));
-        }
+        self.refuse_empty(&x)?;
         Ok(smallvec![Spec::new(reduced_shape(&x.shape, &self.axes, self.keepdims), Dtype::U32)])
     }
 

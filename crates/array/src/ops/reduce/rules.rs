@@ -7,10 +7,11 @@ use crate::ops::astype::astype;
 use crate::ops::binary::{divide, equal, multiply};
 use crate::ops::full::{ones_like, zeros_like};
 use crate::ops::select::where_;
+use crate::ops::unary::transposed;
 
 /// The cotangent goes to each element times the product of the others.
 pub(super) fn prod_vjp(at: &Along<'_>, g: &Array) -> Result<Array> {
-    multiply(g, product_of_others(at)?)
+    transposed(g, |g| multiply(g, product_of_others(at)?))
 }
 
 pub(super) fn prod_jvp(at: &Along<'_>, tangent: &Array) -> Result<Array> {

@@ -155,6 +155,13 @@ pub(crate) fn precise(dtype: Dtype) -> Dtype {
     }
 }
 
+impl Row {
+    /// Calls the reduction.
+    pub fn call(&'static self, x: &Array, axes: Option<&[i32]>, keepdims: bool) -> Result<Array> {
+        apply(self, x, axes, keepdims)
+    }
+}
+
 impl std::fmt::Debug for Row {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)

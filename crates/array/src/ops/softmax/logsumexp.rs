@@ -17,7 +17,7 @@ use crate::ops::reduce::axes::Order;
 use crate::ops::reduce::gpu::combiner::{Combiner, Parts};
 use crate::ops::reduce::{self, AxisList, axes_of, beside_mapped, max, precise, reduced_shape, sum};
 use crate::ops::select::where_;
-use crate::ops::unary::{exp, isfinite, log, stop_gradient};
+use crate::ops::unary::{exp, isfinite, log, stop_gradient, transposed};
 use crate::ops::views::reshape;
 use crate::shape::{Spec, display};
 use crate::typed::{Typed, constant};
@@ -25,10 +25,10 @@ use crate::typed::{Typed, constant};
 /// The logarithm of the sum of exponentials along axes; along all of them if none are given.
 pub fn logsumexp(x: &Array, axes: Option<&[i32]>, keepdims: bool) -> Result<Array> {
     refuse_axes_of_scalars("logsumexp", x, axes)?;
-    let axes = axes_of("logsumexp", x, axes)?;
     if x.size() == 0 {
         return Err(Error::Value(format!("[logsumexp] x must have elements but has shape {}.", display(x.shape()))));
     }
+    let axes = axes_of("logsumexp", x, axes)?;
     let x = astype(x, x.dtype().at_least_float())?;
     if axes.is_empty() {
         return Ok(x);
@@ -71,7 +71,7 @@ impl Op for LogSumExp {
 
     fn vjp(&self, at: &At<'_>, cotangents: &[Array]) -> Result<Vec<Option<Array>>> {
         let g = reshape(&cotangents[0], &self.kept(at))?;
-        Ok(vec![Some(multiply(&g, self.weights(at)?)?)])
+        Ok(vec![Some(transposed(&g, |g| multiply(g, self.weights(at)?))?)])
     }
 
     fn jvp(&self, at: &At<'_>, tangents: &[Option<Array>]) -> Result<Vec<Array>> {

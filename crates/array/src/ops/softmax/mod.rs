@@ -19,7 +19,7 @@ use crate::ops::binary::{divide, multiply, subtract};
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::ops::full::ones_like;
 use crate::ops::reduce::{axes_of, max, precise, sum};
-use crate::ops::unary::{exp, stop_gradient};
+use crate::ops::unary::{exp, stop_gradient, transposed};
 use crate::ops::views::{moveaxis, reshape, transpose};
 use crate::shape::{Shape, Spec};
 
@@ -30,14 +30,14 @@ pub use logsumexp::logsumexp;
 pub fn softmax(x: &Array, axes: Option<&[i32]>, precise: bool) -> Result<Array> {
     let _ = precise;
     refuse_axes_of_scalars("softmax", x, axes)?;
+    if x.size() == 0 {
+        return astype(x, x.dtype().at_least_float());
+    }
     let axes = axes_of("softmax", x, axes)?;
     if axes.is_empty() {
         return ones_like(x);
     }
     let x = astype(x, x.dtype().at_least_float())?;
-    if x.size() == 0 {
-        return Ok(x);
-    }
     along_last(&x, &axes, |x| call_one(Softmax, [x.clone()]))
 }
 
@@ -94,7 +94,7 @@ impl Op for Softmax {
     }
 
     fn vjp(&self, at: &At<'_>, cotangents: &[Array]) -> Result<Vec<Option<Array>>> {
-        Ok(vec![Some(derivative(&at.outputs[0], &cotangents[0])?)])
+        Ok(vec![Some(transposed(&cotangents[0], |g| derivative(&at.outputs[0], g))?)])
     }
 
     fn jvp(&self, at: &At<'_>, tangents: &[Option<Array>]) -> Result<Vec<Array>> {
