@@ -124,7 +124,7 @@ fn what_nobody_holds_is_overwritten_and_what_is_held_is_not() {
             let kept = add(&sum, 1.0).expect("they add");
             let last = multiply(&kept, &sum).expect("they multiply");
             drop(sum);
-            eval(&[last.clone()]).expect("it evaluates");
+            eval(std::slice::from_ref(&last)).expect("it evaluates");
             assert_eq!(held.to_vec::<f32>().expect("floats"), [1.0, 2.0], "{device}");
             assert_eq!(kept.to_vec::<f32>().expect("floats"), [3.0, 5.0], "{device}");
             assert_eq!(last.to_vec::<f32>().expect("floats"), [6.0, 20.0], "{device}");

@@ -8,6 +8,7 @@ use ash::vk;
 use crate::calls::{Calls, Health, Shim};
 use crate::canary;
 use crate::error::{Error, Result};
+use crate::exit;
 use crate::instance::Instance;
 use crate::leaks::LeakLog;
 use crate::limits::{Features, Limits};
@@ -75,7 +76,9 @@ impl Device {
             options,
         };
         inner.wait_for_work_when_memory_runs_out();
-        Ok(Device(Arc::new(inner)))
+        let inner = Arc::new(inner);
+        exit::watch(&inner);
+        Ok(Device(inner))
     }
 
     /// The device that [`probe::devices`] marks as chosen, opened with the default options; shared while anybody holds
@@ -209,6 +212,12 @@ impl Device {
 }
 
 impl Inner {
+    /// Ends background threads and waits for submitted work.
+    pub(crate) fn rest(&self) {
+        self.pipelines.rest();
+        let _ = self.timeline.wait_idle("exit");
+    }
+
     /// Work in flight holds buffers. The timeline is held weakly: it holds buffers, which hold the memory.
     fn wait_for_work_when_memory_runs_out(&self) {
         let timeline = Arc::downgrade(&self.timeline);

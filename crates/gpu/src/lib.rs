@@ -34,6 +34,7 @@
 //! - `stream`, `encoder`, `hazards`, `timeline`: launches, barriers only where buffers are shared, submissions, events.
 //! - `replay`: command buffers recorded once and submitted again for 15 µs, whatever their length.
 //! - `timestamps`, `stats`: what the device's clock says, and what was done how often.
+//! - `exit`: brings what is still open to rest when the process ends.
 //! - `watchdog`, `checker`, `leaks`, `validation`: the detectors. No wait is endless; recorded streams are proven free
 //!   of hazards; what is not destroyed is named; what the Khronos layers say is collected.
 //!
@@ -66,6 +67,7 @@ mod device;
 mod encoder;
 mod error;
 mod event;
+mod exit;
 mod extensions;
 mod hazards;
 mod instance;

@@ -82,11 +82,18 @@ impl Pipelines {
     }
 }
 
-impl Drop for Pipelines {
-    fn drop(&mut self) {
+impl Pipelines {
+    /// Ends the background threads and writes what was built to disk.
+    pub(crate) fn rest(&self) {
         self.workers.stop();
         // The cache is a convenience: a full disk must not disturb the end of a program.
         let _ = self.shared.store.save();
+    }
+}
+
+impl Drop for Pipelines {
+    fn drop(&mut self) {
+        self.rest();
     }
 }
 
