@@ -17,7 +17,11 @@ const LANES: usize = 16;
 pub(super) fn product<S: Stored>(x: &Matrix<'_, S>, w: &Matrix<'_, S>, mut c: ArrayViewMut2<'_, S::Sum>) {
     let rows = wide_rows(x);
     let few = rows.len();
-    let per_task = (BLOCK * LANES / w.rows.max(1)).clamp(1, BLOCK).next_multiple_of(if w.by_rows { 256 } else { 1 });
+    // Strips of rows long enough to be read ahead; of columns, as many as are worth a task.
+    let per_task = match w.by_rows {
+        true => (w.columns / (2 * rayon::current_num_threads())).next_multiple_of(64).clamp(256, 4096),
+        false => (BLOCK * LANES / w.rows.max(1)).clamp(1, BLOCK),
+    };
     // The result transposed, so that a task's columns are one piece of memory.
     let mut sums = vec![S::Sum::ZERO; few * w.columns];
     sums.par_chunks_mut(few * per_task).enumerate().for_each(|(task, sums)| {
