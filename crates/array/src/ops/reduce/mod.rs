@@ -30,7 +30,6 @@ use crate::shape::{Shape, Spec, normalize_axes};
 use axes::Order;
 
 pub(crate) use row_combiner::RowCombiner;
-pub(crate) use rules::conjugated;
 pub use statistics::{mean, std, var};
 pub use table::{Row, TABLE, all, any, max, min, prod, sum};
 pub(crate) use table::{precise, row};

@@ -2,13 +2,11 @@
 
 use super::{Along, prod, sum};
 use crate::array::Array;
-use crate::dtype::Dtype;
 use crate::error::Result;
 use crate::ops::astype::astype;
 use crate::ops::binary::{divide, equal, multiply};
 use crate::ops::full::{ones_like, zeros_like};
 use crate::ops::select::where_;
-use crate::ops::unary::conjugate;
 use crate::ops::unary::transposed;
 
 /// The cotangent goes to each element times the product of the others.
@@ -18,11 +16,6 @@ pub(super) fn prod_vjp(at: &Along<'_>, g: &Array) -> Result<Array> {
 
 pub(super) fn prod_jvp(at: &Along<'_>, tangent: &Array) -> Result<Array> {
     sum(&multiply(tangent, product_of_others(at)?)?, Some(&at.given()), true)
-}
-
-/// What a cotangent is multiplied by: the derivative, conjugated if it is complex.
-pub(crate) fn conjugated(derivative: &Array) -> Result<Array> {
-    if derivative.dtype() == Dtype::C64 { conjugate(derivative) } else { Ok(derivative.clone()) }
 }
 
 /// For each element the product of the others along the axes: quotients of the product of all that are not zero, as long as the

@@ -15,7 +15,7 @@ use crate::ops::binary::{add, multiply, subtract};
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::ops::reduce::axes::Order;
 use crate::ops::reduce::gpu::combiner::{Combiner, Parts};
-use crate::ops::reduce::{self, AxisList, axes_of, beside_mapped, conjugated, max, precise, reduced_shape, sum};
+use crate::ops::reduce::{self, AxisList, axes_of, beside_mapped, max, precise, reduced_shape, sum};
 use crate::ops::select::where_;
 use crate::ops::unary::{exp, isfinite, log, stop_gradient, transposed};
 use crate::ops::views::reshape;

@@ -18,7 +18,7 @@ use crate::ops::astype::astype;
 use crate::ops::binary::{divide, multiply, subtract};
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::ops::full::ones_like;
-use crate::ops::reduce::{axes_of, conjugated, max, precise, sum};
+use crate::ops::reduce::{axes_of, max, precise, sum};
 use crate::ops::unary::{exp, stop_gradient, transposed};
 use crate::ops::views::{moveaxis, reshape, transpose};
 use crate::shape::{Shape, Spec};

@@ -23,11 +23,6 @@ impl Indices {
         if self.long { val.to_u(Scalar::I64) } else { val }
     }
 
-    /// An index as an I32.
-    pub fn short(self, val: Val<'_>) -> Val<'_> {
-        if self.long { val.to(Scalar::I32) } else { val }
-    }
-
     /// An argument's value.
     pub fn number(self, n: i64) -> Argument {
         if self.long { Argument::I64(n) } else { Argument::I32(n as i32) }
