@@ -12,6 +12,8 @@ use crate::ops::reduce::cpu::{in_threads, place, side_by_side};
 
 /// Elements whose best is found at once.
 const BLOCK: usize = 1024;
+/// Elements that are compared to the best at once.
+const CHUNK: usize = 32;
 /// Columns that are searched together.
 const TILE: usize = 256;
 
@@ -73,7 +75,7 @@ fn search<S: Search, T: Ranked + 'static>(site: &mut HostSite<'_>, axes: &[usize
     let axes = Axes::new(&input.layout, axes, Order::Kept);
     let memory: &[T] = bytemuck::cast_slice(input.bytes());
     let n = axes.reduced() as usize;
-    in_threads(site.outputs[0].bytes, size_of::<u32>(), n, &|first, bytes| {
+    in_threads(site.outputs[0].bytes, size_of::<u32>(), n, axes.together(), &|first, bytes| {
         let results: &mut [u32] = bytemuck::cast_slice_mut(bytes);
         if axes.are_columns() {
             return columns::<S, T>(memory, &axes, first, results);
@@ -91,15 +93,29 @@ fn search<S: Search, T: Ranked + 'static>(site: &mut HostSite<'_>, axes: &[usize
 
 /// The place of the best of elements that lie side by side.
 fn row<S: Search, T: Ranked + 'static>(elements: &[T]) -> u32 {
+    if elements.len() < CHUNK {
+        return anywhere::<S, T::Rank>(elements.iter().map(|x| x.rank()));
+    }
+    if elements.len() <= BLOCK {
+        return find::<S, T>(elements, side_by_side::<S::Best<T>>(elements));
+    }
     let mut bests = vec![<S::Best<T> as Fold>::NONE; elements.len().div_ceil(BLOCK)];
-    in_threads(bytemuck::cast_slice_mut(&mut bests), size_of::<T::Rank>(), BLOCK, &|first, bytes| {
+    in_threads(bytemuck::cast_slice_mut(&mut bests), size_of::<T::Rank>(), BLOCK, 1, &|first, bytes| {
         let bests: &mut [T::Rank] = bytemuck::cast_slice_mut(bytes);
         let blocks = elements[first * BLOCK..].chunks(BLOCK);
         bests.iter_mut().zip(blocks).for_each(|(best, block)| *best = side_by_side::<S::Best<T>>(block));
     });
     let block = anywhere::<S, T::Rank>(bests.iter().copied()) as usize;
-    let in_block = anywhere::<S, T::Rank>(elements[block * BLOCK..].iter().take(BLOCK).map(|x| x.rank()));
-    (block * BLOCK) as u32 + in_block
+    (block * BLOCK) as u32 + find::<S, T>(&elements[block * BLOCK..], bests[block])
+}
+
+/// The first place of the best element: first the chunk, by vectors, then in it.
+fn find<S: Search, T: Ranked + 'static>(elements: &[T], best: T::Rank) -> u32 {
+    let worse = |x: &T| S::first(best, x.rank());
+    let all_worse = |chunk: &&[T]| chunk.iter().fold(true, |all, x| all & worse(x));
+    let start = CHUNK * elements.chunks(CHUNK).take_while(all_worse).count();
+    let place = elements[start..].iter().position(|x| !worse(x));
+    (start + place.expect("the best is one of them")) as u32
 }
 
 fn anywhere<S: Search, R: Rank>(ranks: impl Iterator<Item = R>) -> u32 {

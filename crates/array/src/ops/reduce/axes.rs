@@ -55,6 +55,11 @@ impl Axes {
         innermost(&self.kept) == Some(1) && innermost(&self.reduced).is_some_and(|stride| stride != 1)
     }
 
+    /// Results that are better computed together: neighbouring columns share what memory delivers.
+    pub fn together(&self) -> usize {
+        if self.are_columns() { 2048 } else { 1 }
+    }
+
     /// Number of results.
     pub fn results(&self) -> i64 {
         self.kept.iter().map(|axis| axis.size).product()

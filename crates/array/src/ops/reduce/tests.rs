@@ -1,8 +1,11 @@
 //! Reductions on both devices against plain loops.
 
-use super::sum;
+use super::{max, prod, sum};
+use crate::ops::arg_reduce::argmax;
+use crate::ops::astype::astype;
+use crate::ops::slices::slice;
 use crate::ops::views::transpose;
-use crate::{Array, Device, Dtype, default_stream, with_stream};
+use crate::{Array, Device, Dtype, Result, default_stream, with_stream};
 
 fn on_both(f: impl Fn() -> Array, check: impl Fn(&Array, Device)) {
     for device in [Device::CPU, Device::GPU].into_iter().filter(|d| d.is_available()) {
@@ -82,4 +85,66 @@ fn sums_of_small_integers_are_wider() {
         assert_eq!(y.dtype(), Dtype::U32);
         assert_eq!(y.to_vec::<u32>().expect("one"), [100_000], "{device}");
     });
+}
+
+/// What a device gives for a call on whole numbers of a type.
+fn bytes_on(device: Device, dtype: Dtype, shape: &[i32], call: impl Fn(&Array) -> Result<Array>) -> Vec<u8> {
+    let values = whole(shape.iter().product::<i32>() as usize);
+    with_stream(default_stream(device).expect("the device is there"), || {
+        let x = Array::from_slice(&values, shape).and_then(|x| astype(&x, dtype)).expect("as many");
+        call(&x).and_then(|y| y.to_bytes()).expect("it evaluates")
+    })
+}
+
+#[test]
+fn columns_and_rows_of_every_width_agree_on_both_devices() {
+    type Call = fn(&Array, i32) -> Result<Array>;
+    let calls: [(&str, Call); 3] = [
+        ("sum", |x, axis| sum(x, Some(&[axis]), false)),
+        ("max", |x, axis| max(x, Some(&[axis]), false)),
+        ("argmax", |x, axis| argmax(x, Some(axis), false)),
+    ];
+    let gpu = [Device::GPU].into_iter().find(|d| d.is_available());
+    let dtypes = [Dtype::Bool, Dtype::U8, Dtype::I16, Dtype::U32, Dtype::I64, Dtype::BF16, Dtype::C64];
+    for (dtype, gpu) in dtypes.into_iter().flat_map(|dtype| Some((dtype, gpu?))) {
+        for (shape, axis) in [([1500, 48], 0), ([3, 4096], 1)] {
+            for (name, call) in calls {
+                let [cpu, gpu] = [Device::CPU, gpu].map(|device| bytes_on(device, dtype, &shape, |x| call(x, axis)));
+                assert!(cpu == gpu, "{name} of {dtype} {shape:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_part_that_begins_off_an_access_is_reduced_whole() {
+    let values = whole(103 * 8);
+    let build = || {
+        let x = Array::from_slice(&values, &[103, 8]).expect("as many");
+        // Backwards, from an element whose address is a multiple of 16 to one whose is not.
+        sum(&slice(&x, &[102, 4], &[-104, 0], &[-1, -1]).expect("a part"), Some(&[1]), false).expect("an axis")
+    };
+    let wanted: Vec<f32> = values.chunks(8).rev().map(|row| row[1..=4].iter().sum()).collect();
+    on_both(build, |y, device| assert_eq!(y.to_vec::<f32>().expect("floats"), wanted, "{device}"));
+}
+
+#[test]
+fn a_sum_of_halves_is_rounded_once() {
+    let build = || {
+        let ones = Array::from_slice(&vec![half::bf16::ONE; 20_000], &[10_000, 2]).expect("as many");
+        sum(&ones, Some(&[0]), false).expect("an axis")
+    };
+    // 10000 in bf16 is 9984; adding ones in bf16 would stop at 256.
+    on_both(build, |y, device| {
+        assert_eq!(y.to_vec::<half::bf16>().expect("halves"), [half::bf16::from_f32(9984.0); 2], "{device}");
+    });
+}
+
+#[test]
+fn nothing_sums_to_zero_and_has_no_least_element() {
+    let x = crate::ops::full::zeros(&[0, 3], Dtype::F32).expect("a shape");
+    assert_eq!(sum(&x, Some(&[0]), false).expect("sums").to_vec::<f32>().expect("floats"), [0.0; 3]);
+    assert_eq!(prod(&x, None, false).expect("multiplies").to_vec::<f32>().expect("floats"), [1.0]);
+    let error = max(&x, Some(&[0]), false).expect_err("there is none");
+    assert_eq!(error.to_string(), "[max] axes that are reduced must have elements but axis 0 has none.");
 }

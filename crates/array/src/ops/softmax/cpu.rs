@@ -8,7 +8,7 @@ use crate::dtype::Dtype;
 use crate::eval::site::{HostInput, HostSite};
 use crate::ops::reduce::axes::{Axes, Axis, Order};
 use crate::ops::reduce::cpu::folds::Max;
-use crate::ops::reduce::cpu::{place, side_by_side};
+use crate::ops::reduce::cpu::{in_threads, place, side_by_side};
 
 /// Elements worth a thread.
 const WORTH: usize = 16 * 1024;
@@ -92,7 +92,7 @@ fn softmax_rows<T: Single>(x: &[T], y: &mut [T], n: usize) {
             T::read(x, &mut powers);
             let (_, sum) = exponentiate(&mut powers);
             let scale = 1.0 / sum;
-            in_chunks(&mut powers, |part| part.iter_mut().for_each(|p| *p *= scale));
+            powers.iter_mut().for_each(|p| *p *= scale);
             T::write(&powers, y);
         }
     };
@@ -103,16 +103,17 @@ fn reduce_rows<T: Single>(input: &HostInput<'_>, axes: &[usize], results: &mut [
     let axes = Axes::new(&input.layout, axes, Order::Free);
     let memory: &[T] = input.memory();
     let n = axes.reduced() as usize;
-    let one = |(i, result): (usize, &mut T)| {
+    in_threads(bytemuck::cast_slice_mut(results), size_of::<T>(), 4 * n, 1, &|first, bytes| {
+        let results: &mut [T] = bytemuck::cast_slice_mut(bytes);
         let mut powers = vec![0f32; n];
-        read_row(memory, axes.start + place(&axes.kept, i), &axes.reduced, |i, x| {
-            T::read(x, &mut powers[i..i + x.len()])
-        });
-        let (most, sum) = exponentiate(&mut powers);
-        let lse = if most.is_finite() { most + sum.ln() } else { most };
-        T::write(&[lse], std::slice::from_mut(result));
-    };
-    results.par_iter_mut().with_min_len((WORTH / n).max(1)).enumerate().for_each(one);
+        for (i, result) in results.iter_mut().enumerate() {
+            let start = axes.start + place(&axes.kept, first + i);
+            read_row(memory, start, &axes.reduced, |i, x| T::read(x, &mut powers[i..i + x.len()]));
+            let (most, sum) = exponentiate(&mut powers);
+            let lse = if most.is_finite() { most + sum.ln() } else { most };
+            T::write(&[lse], std::slice::from_mut(result));
+        }
+    });
 }
 
 /// Gives the runs of a row, each with the number of its first element.
@@ -128,6 +129,10 @@ fn read_row<T>(memory: &[T], start: i64, axes: &[Axis], mut take: impl FnMut(usi
 
 /// Replaces a row by its exponentials around its greatest element; gives that and their sum.
 fn exponentiate(row: &mut [f32]) -> (f32, f32) {
+    if row.len() <= CHUNK {
+        let most = side_by_side::<Max<f32>>(row);
+        return (most, exponentiate_around(row, most));
+    }
     let most = match row.len() {
         n if n > 2 * CHUNK => row.par_chunks(CHUNK).map(side_by_side::<Max<f32>>).reduce(|| f32::NEG_INFINITY, greater),
         _ => row.chunks(CHUNK).map(side_by_side::<Max<f32>>).fold(f32::NEG_INFINITY, greater),

@@ -128,8 +128,7 @@ impl Rows {
         k.when(row.lt_u(rows), || {
             let most = most.load(row);
             // Around an infinite element there is nothing to compute with: NaN, as the formula says.
-            let nothing = most * 0.0;
-            let scale = 1.0 / (sum.load(row) + nothing);
+            let scale = 1.0 / (sum.load(row) + most * 0.0);
             for j in 0..ACCESSES as i32 {
                 let access =
                     block * (WORKGROUP as i32 * ACCESSES as i32) + ix.of(k.local_index()) + j * WORKGROUP as i32;

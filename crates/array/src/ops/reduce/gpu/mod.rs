@@ -84,7 +84,7 @@ impl Work<'_> {
         let goal = self.goal(site, segments, &[rows, segments], &end);
         let (kept, reduced) = (axes.kept.len(), axes.reduced.len());
         let form = RowForm { team, wide, kept, reduced, indices: self.indices, exchange: self.exchange };
-        let pass = Pass { combiner: self.combiner, source, goal: &goal, wide };
+        let pass = Pass { combiner: self.combiner, source, goal: &goal, wide, counts_on: true };
         let mut key = pass.key("rows");
         let shared = (self.exchange == Exchange::Shared) as usize;
         [team as usize, kept, reduced, shared].iter().for_each(|&word| key.word(word as u64));
@@ -104,8 +104,7 @@ impl Work<'_> {
     fn columns(&self, site: &mut Site<'_>, source: &Source, axes: &Axes, end: Goal) -> Result<()> {
         let (columns, outer) = axes.kept.split_last().expect("columns are a kept axis");
         let (outers, n) = (outer.iter().map(|axis| axis.size).product::<i64>(), axes.reduced());
-        // Side by side lie other columns, whose elements have the same numbers: an access counts on from one.
-        let wide = if self.combiner.numbers() { 1 } else { column_wide(source, axes) };
+        let wide = column_wide(source, axes);
         let accesses = above(columns.size, wide as i64) as i64;
         let lanes = [4, 8, 32][(accesses > 4) as usize + (accesses > 8) as usize];
         let blocks = above(accesses, lanes as i64) as i64;
@@ -114,7 +113,7 @@ impl Work<'_> {
         let results = outers * columns.size;
         let goal = self.goal(site, segments, &[segments, results], &end);
         let form = ColumnForm { lanes, wide, outer: outer.len(), reduced: axes.reduced.len(), indices: self.indices };
-        let pass = Pass { combiner: self.combiner, source, goal: &goal, wide };
+        let pass = Pass { combiner: self.combiner, source, goal: &goal, wide, counts_on: false };
         let mut key = pass.key("columns");
         [lanes as usize, form.outer, form.reduced].iter().for_each(|&word| key.word(word as u64));
         key.word(self.indices.long as u64);

@@ -34,6 +34,8 @@ pub(crate) struct Pass<'a> {
     pub goal: &'a Goal,
     /// Elements an access covers.
     pub wide: usize,
+    /// Whether those are consecutive elements of one row; otherwise they are of neighbouring columns and have one number.
+    pub counts_on: bool,
 }
 
 impl Source {
@@ -119,8 +121,8 @@ impl Pass<'_> {
     }
 
     fn lift<'k>(&self, x: Typed<'k>, number: Val<'k>, after: usize) -> Parts<'k> {
-        match (self.combiner.numbers(), after) {
-            (true, 1..) => self.combiner.lift(x, number + after as i32),
+        match after {
+            1.. if self.counts_on && self.combiner.numbers() => self.combiner.lift(x, number + after as i32),
             _ => self.combiner.lift(x, number),
         }
     }
