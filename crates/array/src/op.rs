@@ -209,7 +209,11 @@ pub fn apply(op: impl Op, inputs: &[Array]) -> Result<Vec<Array>> {
 
 /// Refuses a call with another number of inputs than the op takes: a bug of ours, told as an error.
 pub fn expect_inputs<const N: usize>(op: &str, inputs: &[&Spec]) -> Result<[Spec; N]> {
+    Ok(borrow_inputs::<N>(op, inputs)?.map(Spec::clone))
+}
+
+/// The same without copies.
+pub fn borrow_inputs<'a, const N: usize>(op: &str, inputs: &[&'a Spec]) -> Result<[&'a Spec; N]> {
     let count = inputs.len();
-    let specs: Vec<Spec> = inputs.iter().map(|&s| s.clone()).collect();
-    specs.try_into().map_err(|_| Error::Value(format!("[{op}] must be given {N} arrays but was given {count}.")))
+    inputs.try_into().map_err(|_| Error::Value(format!("[{op}] must be given {N} arrays but was given {count}.")))
 }

@@ -26,6 +26,9 @@ pub fn broadcast_to(x: &Array, shape: &[i32]) -> Result<Array> {
 
 /// The arrays broadcast to the one shape they all fit.
 pub(crate) fn broadcast_together(op: &str, arrays: &[Array]) -> Result<Vec<Array>> {
+    if arrays.windows(2).all(|pair| pair[0].shape() == pair[1].shape()) {
+        return Ok(arrays.to_vec());
+    }
     let mut shape = Shape::new();
     for array in arrays {
         shape = shape::broadcast(op, &shape, array.shape())?;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use pumice::eval::{Tier, set_disabled, set_tier};
 use pumice::ops::binary::{add, maximum, multiply, subtract};
-use pumice::ops::unary::{abs, exp, negative, sqrt, square, tanh};
+use pumice::ops::unary::{abs, exp, negative, sigmoid, tanh};
 use pumice::{Array, Device, Dtype, Error, async_eval, default_stream, eval, ops, with_stream};
 
 use super::case::{Case, Figure, Session, Work, host_time};
@@ -108,14 +108,10 @@ fn pointwise(session: &Session) -> Result<Option<Figure>, Error> {
     let n = session.size(64 << 20, 1 << 12);
     let x = ramp(n, &[n as i32])?;
     let graph = || {
-        let y = multiply(&x, 0.5)?;
-        let y = add(&y, 1.0)?;
-        let y = multiply(&y, &y)?;
-        let y = negative(&sqrt(&y)?)?;
-        let y = exp(&maximum(&y, -4.0)?)?;
-        let y = subtract(1.0, &y)?;
-        let y = tanh(&abs(&y)?)?;
-        square(&y)
+        let y = multiply(sigmoid(&x)?, &x)?;
+        let z = add(tanh(&y)?, multiply(0.5, &x)?)?;
+        let z = subtract(maximum(&z, &y)?, exp(&negative(&abs(&x)?)?)?)?;
+        multiply(&z, 0.25)
     };
     evaluated(session, Work::Bytes(8.0 * n as f64), graph)
 }

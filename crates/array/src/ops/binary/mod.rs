@@ -14,7 +14,7 @@ use crate::array::{Array, call_one};
 use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
-use crate::op::{At, Element, Host, Key, Lowering, Map, Op, Place, Specs, expect_inputs};
+use crate::op::{At, Element, Host, Key, Lowering, Map, Op, Place, Specs, borrow_inputs};
 use crate::ops::astype::astype;
 use crate::ops::broadcast_to::broadcast_together;
 use crate::ops::catalogue::{Case, Entry, Sample};
@@ -95,7 +95,7 @@ impl Op for Binary {
     fn key(&self, _: &mut Key) {}
 
     fn infer(&self, inputs: &[&Spec]) -> Result<Specs> {
-        let [a, b] = expect_inputs(self.name(), inputs)?;
+        let [a, b] = borrow_inputs(self.name(), inputs)?;
         if a != b {
             let (name, a, b) = (self.name(), display(&a.shape), display(&b.shape));
             return Err(Error::Value(format!("[{name}] operands must have one shape and type but are {a} and {b}.")));

@@ -14,7 +14,7 @@ use crate::array::{Array, call_one};
 use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
-use crate::op::{At, Element, Host, Key, Lowering, Map, Op, Place, Specs, expect_inputs};
+use crate::op::{At, Element, Host, Key, Lowering, Map, Op, Place, Specs, borrow_inputs};
 use crate::ops::astype::astype;
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::ops::full::zeros_like;
@@ -97,7 +97,7 @@ impl Op for Unary {
     fn key(&self, _: &mut Key) {}
 
     fn infer(&self, inputs: &[&Spec]) -> Result<Specs> {
-        let [x] = expect_inputs(self.name(), inputs)?;
+        let [x] = borrow_inputs(self.name(), inputs)?;
         Ok(smallvec![x.with_dtype((self.0.gives)(x.dtype))])
     }
 
