@@ -182,3 +182,11 @@ pub fn synchronize(stream: Stream) -> Result<()> {
         DeviceKind::Gpu => Ok(gpu_stream(stream)?.synchronize()?),
     }
 }
+
+/// The devices that tests run on: without a GPU the CPU alone, but where `PUMICE_REQUIRE_VULKAN=1` asks for one.
+#[cfg(test)]
+pub(crate) fn test_devices() -> Vec<Device> {
+    let required = std::env::var("PUMICE_REQUIRE_VULKAN").as_deref() == Ok("1");
+    assert!(!required || Device::GPU.is_available(), "PUMICE_REQUIRE_VULKAN=1 asks for a Vulkan device");
+    [Device::CPU, Device::GPU].into_iter().filter(|device| device.is_available()).collect()
+}

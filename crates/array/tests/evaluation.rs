@@ -1,11 +1,14 @@
 //! Evaluation as a whole: random graphs give the same bits however they are grouped, on whichever device and streams.
 
+mod rig;
+
 use pumice::eval::{Tier, set_tier};
 use pumice::ops::astype::astype;
 use pumice::ops::binary::{add, multiply, subtract};
 use pumice::ops::unary::negative;
 use pumice::ops::views::{reshape, transpose};
 use pumice::{Array, Device, Dtype, Stream, default_stream, eval, new_stream, with_stream};
+use rig::{devices, slow};
 use std::sync::Mutex;
 
 /// The tier is the process's: tests that set it take turns.
@@ -58,14 +61,8 @@ fn bytes(arrays: &[Array]) -> Vec<Vec<u8>> {
     arrays.iter().map(|a| a.to_bytes().expect("it has values")).collect()
 }
 
-fn devices() -> Vec<Device> {
-    let gpu = Device::GPU.is_available();
-    assert!(gpu || std::env::var_os("PUMICE_REQUIRE_VULKAN").is_none(), "a Vulkan device must be there but is not");
-    [Device::CPU, Device::GPU].into_iter().filter(|d| d.is_available()).collect()
-}
-
 fn graphs() -> u64 {
-    if std::env::var_os("PUMICE_SLOW").is_some() { 1000 } else { 60 }
+    if slow() { 1000 } else { 60 }
 }
 
 #[test]
@@ -134,7 +131,7 @@ fn what_nobody_holds_is_overwritten_and_what_is_held_is_not() {
 
 #[test]
 fn eight_threads_evaluate_beside_each_other() {
-    let seconds = if std::env::var_os("PUMICE_SLOW").is_some() { 60 } else { 2 };
+    let seconds = if slow() { 60 } else { 2 };
     let end = std::time::Instant::now() + std::time::Duration::from_secs(seconds);
     std::thread::scope(|scope| {
         for thread in 0..8 {

@@ -15,7 +15,7 @@ fn on(device: Device, f: impl Fn() -> Array) -> Array {
 
 #[test]
 fn sums_and_products_agree_on_both_devices() {
-    for device in [Device::CPU, Device::GPU].into_iter().filter(|d| d.is_available()) {
+    for device in crate::device::test_devices() {
         let y = on(device, || {
             let a = Array::from_slice(&[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3]).expect("six");
             let b = Array::from_slice(&[10f32, 20.0, 30.0], &[3]).expect("three");
@@ -28,7 +28,7 @@ fn sums_and_products_agree_on_both_devices() {
 
 #[test]
 fn a_long_chain_is_right_and_drops() {
-    for device in [Device::CPU, Device::GPU].into_iter().filter(|d| d.is_available()) {
+    for device in crate::device::test_devices() {
         let y = on(device, || {
             let mut x = Array::from_slice(&[1i32; 4], &[4]).expect("four");
             for _ in 0..1000 {

@@ -82,11 +82,8 @@ pub(crate) fn find(tape: &Tape) -> Result<Rc<Plan>> {
         write_key(tape, tier, key);
         if let Some(found) = known.get_mut(key) {
             found.last_use = *uses;
-            if found.waiting_for.is_empty() {
-                super::stats::count(|c| &c.plan_hits);
-                return Ok(found.plan.clone());
-            }
-            if found.waiting_for.iter().all(|pending| pending.ready()) {
+            let waited = !found.waiting_for.is_empty();
+            if waited && found.waiting_for.iter().all(|pending| pending.ready()) {
                 (found.plan, found.waiting_for) = make(tape, tier)?;
             }
             super::stats::count(|c| &c.plan_hits);

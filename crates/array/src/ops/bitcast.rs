@@ -120,11 +120,11 @@ pub(super) fn entries() -> Vec<Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{Device, default_stream, with_stream};
+    use crate::device::{default_stream, with_stream};
     use crate::ops::binary::add;
 
     fn on_both(check: impl Fn()) {
-        for device in [Device::CPU, Device::GPU].into_iter().filter(|d| d.is_available()) {
+        for device in crate::device::test_devices() {
             with_stream(default_stream(device).expect("it is available"), &check);
         }
     }

@@ -14,6 +14,8 @@ mod data;
 mod derivatives;
 mod mapping;
 mod planted;
+#[path = "../rig/mod.rs"]
+mod rig;
 mod values;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -98,7 +100,7 @@ fn check_entry(
     let mut failures = Vec::new();
     for (index, case) in entry.cases.iter().enumerate() {
         for dtype in types(index, case) {
-            for &device in devices.iter().filter(|device| device.is_available()) {
+            for &device in devices.iter().filter(|device| rig::devices().contains(device)) {
                 let call = Call { op: entry.name, case, dtype, device };
                 if let Some(why) = attempt(&call, verify) {
                     failures.push(format!("{} / {} / {dtype} / {device}: {why}", entry.name, case.name));

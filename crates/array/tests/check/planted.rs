@@ -21,7 +21,7 @@ fn planted(call: impl Fn(&[Array]) -> Result<Vec<Array>> + Send + Sync + 'static
 
 /// Runs a check on an op with an error, and expects a failure that says where and why.
 fn expect_failure(entry: Entry, verify: impl Fn(&Call) -> Result<Option<String>> + Sync, device: Device, why: &str) {
-    if !device.is_available() {
+    if !crate::rig::devices().contains(&device) {
         return;
     }
     let types = if entry.cases[0].differentiable { smooth_types } else { one_type };

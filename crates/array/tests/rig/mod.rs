@@ -3,12 +3,12 @@
 
 use std::sync::OnceLock;
 
-use pumice::Result;
 use pumice::gpu::Buffer;
 use pumice::kernel::Kernel;
 use pumice::kernel::arguments::Argument;
 use pumice::kernel::interpret::{self, Launch, Memory};
 use pumice::launch::{Build, Gpu};
+use pumice::{Device, Result};
 
 /// The device to test on. Without one the test is skipped, or fails where `PUMICE_REQUIRE_VULKAN=1`.
 pub fn gpu() -> Option<&'static Gpu> {
@@ -22,6 +22,11 @@ pub fn gpu() -> Option<&'static Gpu> {
         Err(error) => panic!("PUMICE_REQUIRE_VULKAN=1 asks for a Vulkan device: {error}"),
     })
     .as_ref()
+}
+
+/// The devices that arrays are tested on, as for `gpu`.
+pub fn devices() -> Vec<Device> {
+    [Device::CPU].into_iter().chain(gpu().map(|_| Device::GPU)).collect()
 }
 
 /// Whether the slow sweeps are asked for.

@@ -6,14 +6,16 @@ mod errors;
 mod large;
 mod nested;
 mod random;
+#[path = "../rig/mod.rs"]
+mod rig;
 mod wheel;
 
 use pumice::ops::reduce::sum;
-use pumice::{Array, Device, Result, default_stream, with_stream};
+use pumice::{Array, Result, default_stream, with_stream};
 
 /// Runs a test on every device there is.
 fn on_every_device(test: impl Fn()) {
-    for device in [Device::CPU, Device::GPU].into_iter().filter(|device| device.is_available()) {
+    for device in rig::devices() {
         let stream = default_stream(device).expect("the device is there");
         with_stream(stream, &test);
     }

@@ -176,7 +176,7 @@ fn cases(row: &'static Row) -> Vec<Case> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{Device, default_stream, with_stream};
+    use crate::device::{default_stream, with_stream};
 
     /// Runs on both devices and gives what the ints become.
     fn on_both(call: impl Fn() -> Result<Array>) -> Vec<Vec<i32>> {
@@ -185,7 +185,7 @@ mod tests {
             with_stream(stream, || call().and_then(|y| astype(&y, Dtype::I32)).and_then(|y| y.to_vec()))
                 .expect("it runs")
         };
-        [Device::CPU, Device::GPU].into_iter().filter(|d| d.is_available()).map(run).collect()
+        crate::device::test_devices().into_iter().map(run).collect()
     }
 
     fn ints(values: &[i8]) -> Array {

@@ -233,7 +233,7 @@ fn numbers_of_eight_bytes_fill_parts() {
 
 #[test]
 fn an_update_of_what_another_device_made_is_right() {
-    let devices: Vec<Device> = [Device::CPU, Device::GPU].into_iter().filter(|d| d.is_available()).collect();
+    let devices: Vec<Device> = crate::device::test_devices();
     let on = |device: Device, make: &dyn Fn() -> Array| with_stream(default_stream(device).expect("a stream"), make);
     for (&here, &there) in devices.iter().flat_map(|here| devices.iter().map(move |there| (here, there))) {
         for evaluated in [false, true] {

@@ -12,7 +12,7 @@ use crate::eval::site::{HostSite, Site};
 use crate::op::{At, Host, Kernels, Key, Lowering, Op, Place, Specs, expect_inputs};
 use crate::ops::astype::astype;
 use crate::ops::binary::{add, multiply, subtract};
-use crate::ops::catalogue::{Case, Entry, Sample};
+use crate::ops::catalogue::Entry;
 use crate::ops::reduce::axes::Order;
 use crate::ops::reduce::gpu::combiner::{Combiner, Parts};
 use crate::ops::reduce::{self, AxisList, axes_of, beside_mapped, max, precise, reduced_shape, sum};
@@ -162,19 +162,6 @@ impl Combiner for Exponentials {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let case = |shape: &[i32], axes: Option<&'static [i32]>| Case {
-        name: format!("{shape:?} along {axes:?}"),
-        inputs: vec![Sample::new(shape)],
-        dtypes: &Dtype::ALL,
-        call: Box::new(move |x| Ok(vec![logsumexp(&x[0], axes, false)?])),
-        differentiable: true,
-    };
-    let cases = vec![
-        case(&[3, 37], Some(&[-1])),
-        case(&[37, 3], Some(&[0])),
-        case(&[2, 3, 4], Some(&[0, 2])),
-        case(&[4, 5], None),
-        case(&[], None),
-    ];
-    vec![Entry { name: "logsumexp", doc: "The logarithm of the sum of exponentials along axes.", cases }]
+    let doc = "The logarithm of the sum of exponentials along axes.";
+    vec![Entry { name: "logsumexp", doc, cases: super::cases(logsumexp) }]
 }

@@ -136,21 +136,32 @@ impl Host for Softmax {
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let case = |shape: &[i32], axes: Option<&'static [i32]>| Case {
+    let mut cases = cases(softmax);
+    cases.push(case(softmax, &[0, 3], Some(&[1])));
+    let softmax = Entry { name: "softmax", doc: "Exponentials along axes, scaled to sum to one.", cases };
+    std::iter::once(softmax).chain(logsumexp::entries()).collect()
+}
+
+/// A function of an array, axes and a flag.
+type AlongAxes = fn(&Array, Option<&[i32]>, bool) -> Result<Array>;
+
+fn case(call: AlongAxes, shape: &[i32], axes: Option<&'static [i32]>) -> Case {
+    Case {
         name: format!("{shape:?} along {axes:?}"),
         inputs: vec![Sample::new(shape)],
         dtypes: &Dtype::ALL,
-        call: Box::new(move |x| Ok(vec![softmax(&x[0], axes, false)?])),
+        call: Box::new(move |x| Ok(vec![call(&x[0], axes, false)?])),
         differentiable: true,
-    };
-    let cases = vec![
-        case(&[3, 37], Some(&[-1])),
-        case(&[37, 3], Some(&[0])),
-        case(&[2, 3, 4], Some(&[0, 2])),
-        case(&[4, 5], None),
-        case(&[], None),
-        case(&[0, 3], Some(&[1])),
-    ];
-    let softmax = Entry { name: "softmax", doc: "Exponentials along axes, scaled to sum to one.", cases };
-    std::iter::once(softmax).chain(logsumexp::entries()).collect()
+    }
+}
+
+/// What softmax and logsumexp are checked on.
+fn cases(call: AlongAxes) -> Vec<Case> {
+    vec![
+        case(call, &[3, 37], Some(&[-1])),
+        case(call, &[37, 3], Some(&[0])),
+        case(call, &[2, 3, 4], Some(&[0, 2])),
+        case(call, &[4, 5], None),
+        case(call, &[], None),
+    ]
 }

@@ -4,7 +4,7 @@ use super::{logsumexp, softmax};
 use crate::{Array, Device, default_stream, with_stream};
 
 fn on_both(f: impl Fn() -> Array, check: impl Fn(Vec<f32>, Device)) {
-    for device in [Device::CPU, Device::GPU].into_iter().filter(|d| d.is_available()) {
+    for device in crate::device::test_devices() {
         let stream = default_stream(device).expect("the device is there");
         check(with_stream(stream, || f().to_vec().expect("floats")), device);
     }

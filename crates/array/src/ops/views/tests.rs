@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::ops::binary::add;
-use crate::{Device, default_stream, with_stream};
+use crate::{default_stream, with_stream};
 
 /// Runs a test on each device that is there.
 pub(crate) fn on_each_device(test: impl Fn()) {
-    for device in [Device::CPU, Device::GPU].into_iter().filter(|d| d.is_available()) {
+    for device in crate::device::test_devices() {
         with_stream(default_stream(device).expect("the device is there"), &test);
     }
 }

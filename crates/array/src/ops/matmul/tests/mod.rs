@@ -13,7 +13,7 @@ use crate::{Device, default_stream, with_stream};
 
 /// Runs the test on every device there is; float64 is the CPU's alone.
 fn on_each_device(dtype: Dtype, test: impl Fn(Device)) {
-    for device in [Device::CPU, Device::GPU].into_iter().filter(|d| d.is_available()) {
+    for device in crate::device::test_devices() {
         if dtype != Dtype::F64 || device == Device::CPU {
             with_stream(default_stream(device).expect("the device is there"), || test(device));
         }
