@@ -4,6 +4,7 @@
 //! computed yet. Evaluation gives it data and lets go of the call, so that what was only needed on the way is freed.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use smallvec::{SmallVec, smallvec};
@@ -11,7 +12,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::device::{DeviceKind, Stream, current_stream, the_gpu};
 use crate::dtype::{Dtype, Element};
 use crate::error::{Error, Result};
-use crate::op::{Lowering, Op, Place, Specs};
+use crate::op::{Lowering, Op, OpRef, Place, Specs};
 use crate::ops;
 use crate::shape::{self, Layout, Shape, Spec};
 use crate::storage::{Source, Storage};
@@ -27,23 +28,51 @@ pub(crate) struct Node {
     pub spec: Spec,
     /// Whether a transform follows what happens to it: its graph is kept when it is evaluated while the transform traces.
     pub tracer: bool,
+    pub mark: Mark,
     state: Mutex<State>,
+}
+
+/// Where an evaluation has put an array: the evaluation's number, and the array's in it.
+#[derive(Default)]
+pub(crate) struct Mark {
+    pub number: AtomicU64,
+    pub entry: AtomicUsize,
 }
 
 #[derive(Default)]
 struct State {
-    call: Option<Arc<Call>>,
-    data: Option<Data>,
+    origin: Option<Origin>,
+    data: Option<Box<Data>>,
+}
+
+/// Where an array comes from: a call that gives it alone, or its place among a call's results.
+enum Origin {
+    Own(Call),
+    Shared(Arc<SharedCall>),
 }
 
 /// An op applied to arrays.
+#[derive(Clone)]
 pub(crate) struct Call {
-    pub op: Arc<dyn Op>,
-    pub inputs: SmallVec<[Array; 2]>,
+    pub op: OpRef,
+    pub inputs: Inputs,
     pub stream: Stream,
     /// Whether the stream's device computes it by what it means.
     pub by_meaning: bool,
-    outputs: OnceLock<SmallVec<[Weak<Node>; 1]>>,
+}
+
+/// A call with several results, or none.
+struct SharedCall {
+    call: Call,
+    outputs: OnceLock<SmallVec<[Weak<Node>; 2]>>,
+}
+
+/// A call as somebody sees it who is not its result: what it is, what it gave, and a number that no other call has.
+pub(crate) struct Seen {
+    pub call: Call,
+    /// The results that are still held by somebody, in order.
+    pub outputs: SmallVec<[Option<Array>; 1]>,
+    pub id: usize,
 }
 
 /// The values of an evaluated array.
@@ -53,33 +82,43 @@ pub(crate) struct Data {
     pub layout: Layout,
 }
 
+/// What a call is given: mostly one or two arrays.
+pub(crate) type Inputs = SmallVec<[Array; 2]>;
+
 /// Calls an op. The user's errors are raised here, by its shape rule.
-pub(crate) fn call(op: impl Op, inputs: impl IntoIterator<Item = Array>) -> Result<SmallVec<[Array; 1]>> {
-    call_shared(Arc::new(op), inputs.into_iter().collect(), current_stream()?)
+pub(crate) fn call(op: impl Into<OpRef>, inputs: impl IntoIterator<Item = Array>) -> Result<SmallVec<[Array; 1]>> {
+    call_shared(op.into(), inputs.into_iter().collect(), current_stream()?)
 }
 
 /// Calls an op with one output.
-pub(crate) fn call_one(op: impl Op, inputs: impl IntoIterator<Item = Array>) -> Result<Array> {
+pub(crate) fn call_one(op: impl Into<OpRef>, inputs: impl IntoIterator<Item = Array>) -> Result<Array> {
     Ok(call(op, inputs)?.swap_remove(0))
 }
 
-pub(crate) fn call_shared(
-    op: Arc<dyn Op>,
-    inputs: SmallVec<[Array; 2]>,
-    stream: Stream,
-) -> Result<SmallVec<[Array; 1]>> {
-    let specs: SmallVec<[&Spec; 2]> = inputs.iter().map(|a| &a.node.spec).collect();
-    let results = op.infer(&specs)?;
-    refuse_doubles(op.name(), specs.iter().copied().chain(&results), stream)?;
-    let by_meaning = is_by_meaning(&*op, &specs, &results, stream)?;
-    drop(specs);
+/// Calls an op of two arrays with one output.
+pub(crate) fn call_pair(op: OpRef, a: Array, b: Array) -> Result<Array> {
+    Ok(call_shared(op, Inputs::from_buf([a, b]), current_stream()?)?.swap_remove(0))
+}
+
+pub(crate) fn call_shared(op: OpRef, inputs: Inputs, stream: Stream) -> Result<SmallVec<[Array; 1]>> {
+    let accept = |specs: &[&Spec]| -> Result<(Specs, bool)> {
+        let results = op.infer(specs)?;
+        refuse_doubles(op.name(), specs.iter().copied().chain(&results), stream)?;
+        let by_meaning = is_by_meaning(&*op, specs, &results, stream)?;
+        Ok((results, by_meaning))
+    };
+    let (results, by_meaning) = match inputs.as_slice() {
+        [a] => accept(&[a.spec()])?,
+        [a, b] => accept(&[a.spec(), b.spec()])?,
+        all => accept(&all.iter().map(Array::spec).collect::<Vec<_>>())?,
+    };
     Ok(Accepted { op, stream, by_meaning, results }.call(inputs))
 }
 
 /// What a call is but for its inputs, whose shapes and types its op has accepted.
 #[derive(Clone)]
 pub(crate) struct Accepted {
-    pub op: Arc<dyn Op>,
+    pub op: OpRef,
     pub stream: Stream,
     pub by_meaning: bool,
     pub results: Specs,
@@ -87,21 +126,21 @@ pub(crate) struct Accepted {
 
 impl Accepted {
     /// The call of inputs of these shapes and types.
-    pub fn call(self, inputs: SmallVec<[Array; 2]>) -> SmallVec<[Array; 1]> {
+    pub fn call(self, inputs: Inputs) -> SmallVec<[Array; 1]> {
         let tracer = inputs.iter().any(Array::is_tracer);
         self.call_traced(inputs, tracer)
     }
 
-    fn call_traced(self, inputs: SmallVec<[Array; 2]>, tracer: bool) -> SmallVec<[Array; 1]> {
-        let Accepted { op, stream, by_meaning, results } = self;
-        let call = Arc::new(Call { op, inputs, stream, by_meaning, outputs: OnceLock::new() });
-        let nodes: SmallVec<[Array; 1]> = results
-            .into_iter()
-            .map(|spec| {
-                let state = State { call: Some(call.clone()), data: None };
-                Array { node: Arc::new(Node { spec, tracer, state: Mutex::new(state) }) }
-            })
-            .collect();
+    fn call_traced(self, inputs: Inputs, tracer: bool) -> SmallVec<[Array; 1]> {
+        let Accepted { op, stream, by_meaning, mut results } = self;
+        let call = Call { op, inputs, stream, by_meaning };
+        if results.len() == 1 {
+            let state = State { origin: Some(Origin::Own(call)), data: None };
+            return smallvec![Array::new(results.swap_remove(0), tracer, state)];
+        }
+        let call = Arc::new(SharedCall { call, outputs: OnceLock::new() });
+        let node = |spec| Array::new(spec, tracer, State { origin: Some(Origin::Shared(call.clone())), data: None });
+        let nodes: SmallVec<[Array; 1]> = results.into_iter().map(node).collect();
         let weak = nodes.iter().map(|a| Arc::downgrade(&a.node)).collect();
         assert!(call.outputs.set(weak).is_ok(), "a call's outputs are made once");
         nodes
@@ -125,12 +164,23 @@ fn refuse_doubles<'a>(op: &str, mut specs: impl Iterator<Item = &'a Spec>, strea
     Ok(())
 }
 
-impl Call {
-    /// The outputs that are still held by somebody, in order; none where nobody does.
-    pub fn outputs(&self) -> SmallVec<[Option<Array>; 1]> {
+impl SharedCall {
+    fn outputs(&self) -> SmallVec<[Option<Array>; 1]> {
         let nodes = self.outputs.get().expect("a call's outputs are made with it");
         nodes.iter().map(|weak| weak.upgrade().map(|node| Array { node })).collect()
     }
+}
+
+/// What an array is made of, while nobody else can change it.
+pub(crate) enum Look<'a> {
+    /// Its values.
+    Data(&'a Data),
+    /// The call that gives it alone.
+    Own(&'a Call),
+    /// A call that gives others as well.
+    Shared(&'a Call),
+    /// It stands for an input of a traced function.
+    Nothing,
 }
 
 impl Array {
@@ -176,29 +226,29 @@ impl Array {
     }
 
     pub(crate) fn evaluated(spec: Spec, data: Data) -> Array {
-        let state = State { call: None, data: Some(data) };
-        Array { node: Arc::new(Node { spec, tracer: false, state: Mutex::new(state) }) }
+        Array::new(spec, false, State { origin: None, data: Some(Box::new(data)) })
+    }
+
+    fn new(spec: Spec, tracer: bool, state: State) -> Array {
+        Array { node: Arc::new(Node { spec, tracer, mark: Mark::default(), state: Mutex::new(state) }) }
     }
 
     /// The same values as an array of its own that transforms follow. Transforms around this one see that it is the same.
     pub(crate) fn to_tracer(&self) -> Result<Array> {
         let data = self.data();
         if data.is_some() && !self.is_tracer() {
-            let state = State { call: None, data };
-            return Ok(Array {
-                node: Arc::new(Node { spec: self.spec().clone(), tracer: true, state: Mutex::new(state) }),
-            });
+            return Ok(Array::new(self.spec().clone(), true, State { origin: None, data: data.map(Box::new) }));
         }
-        let (op, stream, results) = (ops::alias::shared(), current_stream()?, smallvec![self.spec().clone()]);
+        let (op, stream, results) = (ops::alias::op(), current_stream()?, smallvec![self.spec().clone()]);
         let alias = Accepted { op, stream, by_meaning: true, results };
         let tracer = alias.call_traced(smallvec![self.clone()], true).swap_remove(0);
-        tracer.node.lock().data = data;
+        tracer.node.lock().data = data.map(Box::new);
         Ok(tracer)
     }
 
     /// An array that has no values and never will: what a function is traced with.
     pub(crate) fn placeholder(spec: Spec) -> Array {
-        Array { node: Arc::new(Node { spec, tracer: true, state: Mutex::default() }) }
+        Array::new(spec, true, State::default())
     }
 
     /// Shape and type.
@@ -247,12 +297,34 @@ impl Array {
     }
 
     pub(crate) fn data(&self) -> Option<Data> {
-        self.node.lock().data.clone()
+        self.node.lock().data.as_deref().cloned()
     }
 
     /// The call it is an output of; none if it was given its values, or evaluation has let go of the call.
-    pub(crate) fn origin(&self) -> Option<Arc<Call>> {
-        self.node.lock().call.clone()
+    pub(crate) fn origin(&self) -> Option<Seen> {
+        let state = self.node.lock();
+        match state.origin.as_ref()? {
+            Origin::Own(call) => {
+                Some(Seen { call: call.clone(), outputs: smallvec![Some(self.clone())], id: self.id() })
+            }
+            Origin::Shared(shared) => {
+                let shared = shared.clone();
+                drop(state);
+                let id = Arc::as_ptr(&shared) as usize;
+                Some(Seen { call: shared.call.clone(), outputs: shared.outputs(), id })
+            }
+        }
+    }
+
+    /// Looks at what it is made of. The closure must not look at the same array again.
+    pub(crate) fn look<R>(&self, look: impl FnOnce(Look<'_>) -> R) -> R {
+        let state = self.node.lock();
+        look(match (&state.data, &state.origin) {
+            (Some(data), _) => Look::Data(data),
+            (None, Some(Origin::Own(call))) => Look::Own(call),
+            (None, Some(Origin::Shared(shared))) => Look::Shared(&shared.call),
+            (None, None) => Look::Nothing,
+        })
     }
 
     /// Whether a transform that is tracing follows it.
@@ -268,10 +340,10 @@ impl Array {
     /// Gives the array its values; the call is let go unless a transform needs it.
     pub(crate) fn set_data(&self, data: Data) {
         let mut state = self.node.lock();
-        state.data = Some(data);
-        let call = if self.is_tracer() { None } else { state.call.take() };
+        state.data = Some(Box::new(data));
+        let origin = if self.is_tracer() { None } else { state.origin.take() };
         drop(state);
-        drop(call);
+        drop(origin);
     }
 }
 
@@ -284,13 +356,18 @@ impl Node {
 /// Graphs are taken apart one node at a time: a chain of a hundred thousand must not be a hundred thousand nested calls.
 impl Drop for Call {
     fn drop(&mut self) {
-        let mut pending: Vec<SmallVec<[Array; 2]>> = vec![std::mem::replace(&mut self.inputs, smallvec![])];
-        while let Some(inputs) = pending.pop() {
-            for array in inputs {
-                let Some(node) = Arc::into_inner(array.node) else { continue };
-                let state = node.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-                let Some(mut call) = state.call.and_then(Arc::into_inner) else { continue };
-                pending.push(std::mem::replace(&mut call.inputs, smallvec![]));
+        let mut pending = std::mem::take(&mut self.inputs);
+        while let Some(array) = pending.pop() {
+            let Some(node) = Arc::into_inner(array.node) else { continue };
+            let state = node.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+            match state.origin {
+                Some(Origin::Own(mut call)) => pending.extend(call.inputs.drain(..)),
+                Some(Origin::Shared(shared)) => {
+                    if let Some(mut shared) = Arc::into_inner(shared) {
+                        pending.extend(shared.call.inputs.drain(..));
+                    }
+                }
+                None => {}
             }
         }
     }

@@ -1,10 +1,12 @@
 //! What an op is: a name, a shape rule, a meaning, rules for the transforms, and how it is computed.
 //!
-//! Evaluation knows only the six ways of [`Lowering`], never which op it has. An op says what it means in simpler ops
+//! Evaluation knows only the seven ways of [`Lowering`], never which op it has. An op says what it means in simpler ops
 //! (`decompose`), and everything else follows from that; it overrides a rule where it knows a better one. The basis, ops
 //! without a meaning in others, must give all rules that are used.
 
 use std::fmt::Debug;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use pumice_kernel::{Builder, Target, Val};
 use smallvec::SmallVec;
@@ -15,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::eval::site::{HostSite, Site};
 use crate::shape::{Layout, Spec};
 use crate::transforms;
+use crate::transforms::program::Program;
 use crate::typed::Typed;
 
 /// Specs of an op's results; mostly one.
@@ -60,6 +63,30 @@ pub trait Op: Debug + Send + Sync + 'static {
     }
 }
 
+/// The op of a call: one that lives as long as the program, or one that was made for the call.
+#[derive(Clone)]
+pub(crate) enum OpRef {
+    Static(&'static dyn Op),
+    Made(Arc<dyn Op>),
+}
+
+impl Deref for OpRef {
+    type Target = dyn Op;
+
+    fn deref(&self) -> &dyn Op {
+        match self {
+            OpRef::Static(op) => *op,
+            OpRef::Made(op) => &**op,
+        }
+    }
+}
+
+impl<O: Op> From<O> for OpRef {
+    fn from(op: O) -> OpRef {
+        OpRef::Made(Arc::new(op))
+    }
+}
+
 /// A call that rules are asked about.
 pub struct At<'a> {
     /// What the op was given.
@@ -96,6 +123,8 @@ pub enum Lowering<'a> {
     Kernels(&'a dyn Kernels),
     /// By Rust on the CPU.
     Host(&'a dyn Host),
+    /// By the calls of a compiled function, which are planned like any others.
+    Program(&'a Program),
 }
 
 /// Another look at the first input's memory.

@@ -133,10 +133,15 @@ impl Stream {
 
     /// Submits what was recorded and then a plan, in one go. Costs the same whatever the plan's length.
     pub fn replay(&self, plan: &Plan) -> Result<Event> {
+        self.replay_holding(plan, &[])
+    }
+
+    /// The same for a plan that was patched to use these buffers: they are kept until the device is done.
+    pub fn replay_holding(&self, plan: &Plan, buffers: &[Buffer]) -> Result<Event> {
         self.timeline().check("replay")?;
         let state = &mut *self.lock();
         plan.run(&self.device, |instance| {
-            self.submit(state, Some(instance))?;
+            self.submit(state, Some(Replayed { instance, buffers }))?;
             Ok(state.last)
         })?;
         Ok(self.event(state))
@@ -180,7 +185,7 @@ impl Stream {
     }
 
     /// Hands the open command buffer, followed by a plan, to the queue.
-    fn submit(&self, state: &mut State, plan: Option<Arc<Instance>>) -> Result<()> {
+    fn submit(&self, state: &mut State, plan: Option<Replayed<'_>>) -> Result<()> {
         state.first = true;
         let open = state.encoder.close()?;
         if open.is_none() && plan.is_none() {
@@ -196,7 +201,7 @@ impl Stream {
         self.reclaim(state)
     }
 
-    fn hand_over(&self, open: Option<Recording>, plan: Option<Arc<Instance>>) -> Result<(Option<Commands>, u64)> {
+    fn hand_over(&self, open: Option<Recording>, plan: Option<Replayed<'_>>) -> Result<(Option<Commands>, u64)> {
         let counters = self.timeline().counters();
         let (mut held, mut logged, mut own) = (Held::default(), Vec::new(), None);
         if let Some(recording) = open {
@@ -207,12 +212,15 @@ impl Stream {
             logged = recording.log.unwrap_or_default();
             own = Some(recording.commands);
         }
-        if let (Some(_), Some(instance)) = (&self.log, &plan) {
-            logged.extend_from_slice(instance.logged());
+        if let (Some(_), Some(plan)) = (&self.log, &plan) {
+            logged.extend_from_slice(plan.instance.logged());
         }
-        let raw: Vec<_> =
-            own.iter().chain(plan.as_ref().map(|instance| instance.commands())).map(Commands::raw).collect();
-        held.plan = plan;
+        let planned = plan.as_ref().map(|plan| plan.instance.commands());
+        let raw: Vec<_> = own.iter().chain(planned).map(Commands::raw).collect();
+        if let Some(Replayed { instance, buffers }) = plan {
+            held.plan = Some(instance);
+            held.buffers.extend_from_slice(buffers);
+        }
         let log = self.log.clone().map(|log| LoggedCommands { log, stream: self.number, commands: logged });
         let value = self.timeline().submit(Batch { commands: &raw, held, log })?;
         Ok((own, value))
@@ -249,6 +257,12 @@ impl Stream {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A plan that is submitted, and the buffers it was patched to use.
+struct Replayed<'a> {
+    instance: Arc<Instance>,
+    buffers: &'a [Buffer],
 }
 
 /// A concurrent group that ends also when recording panics.

@@ -46,7 +46,7 @@ pub(crate) fn lowered<R>(
     target: Option<&Target>,
     use_it: impl FnOnce(Lowering<'_>, &Place<'_>) -> R,
 ) -> R {
-    let inputs: SmallVec<[&Spec; 3]> = call.inputs.iter().map(|&v| &tape.values[v as usize].spec).collect();
+    let inputs: SmallVec<[&Spec; 3]> = call.inputs.iter().map(|&v| &*tape.values[v as usize].spec).collect();
     let outputs: SmallVec<[Spec; 1]> = call.outputs.iter().map(|&v| tape.values[v as usize].spec.clone()).collect();
     let device = call.stream.device.kind;
     let target = target.filter(|_| device == DeviceKind::Gpu);
@@ -61,7 +61,9 @@ fn way(tape: &Tape, call: &TapeCall, target: Option<&Target>) -> Way {
         Lowering::Write(_) => Way::Write,
         Lowering::Kernels(_) => Way::Kernels,
         Lowering::Host(_) => Way::Host,
-        Lowering::Decompose => unreachable!("[{}] was replaced by its meaning", call.op.name()),
+        Lowering::Decompose | Lowering::Program(_) => {
+            unreachable!("[{}] was replaced by what it stands for", call.op.name())
+        }
     })
 }
 

@@ -5,7 +5,6 @@
 //! element at index 0: what the CPU's block programs are made from). Every op rounds to its own type, so all of them and any
 //! grouping give the same bits.
 
-use std::sync::Arc;
 
 use pumice_kernel::{Access, Buffer, Builder, Kernel, Scalar, Val};
 use smallvec::SmallVec;
@@ -13,7 +12,7 @@ use smallvec::SmallVec;
 use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::Result;
-use crate::op::{Element, Key, Lowering, Op, Place};
+use crate::op::{Element, Key, Lowering, OpRef, Place};
 use crate::shape::Spec;
 use crate::typed::{self, Typed};
 
@@ -52,7 +51,7 @@ pub(crate) enum Reach {
 
 #[derive(Clone)]
 pub(crate) struct GroupNode {
-    pub op: Arc<dyn Op>,
+    pub op: OpRef,
     pub operands: SmallVec<[Operand; 3]>,
     pub inputs: SmallVec<[Spec; 3]>,
     pub output: Spec,

@@ -5,12 +5,15 @@ pub(crate) mod cache;
 mod first_look;
 mod fuse;
 mod hash;
+mod inline;
 mod lifetimes;
 pub(crate) mod map;
 mod order;
 pub(crate) mod plan;
 mod plans;
+mod replay;
 mod run;
+mod seen;
 pub mod site;
 mod stats;
 pub(crate) mod switches;
@@ -45,9 +48,9 @@ fn start(arrays: &[Array]) -> Result<Vec<Event>> {
     if pending.is_empty() {
         return Ok(Vec::new());
     }
-    let tape = order::order(&pending)?;
+    let mut tape = order::order(&pending)?;
     stats::count(|c| &c.evaluations);
     stats::add(|c| &c.calls, tape.calls.len() as u64);
-    let plan = plans::find(&tape)?;
+    let plan = plans::find(&mut tape)?;
     run::run(&plan, &tape)
 }

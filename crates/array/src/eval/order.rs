@@ -2,17 +2,18 @@
 //!
 //! Ops that a device has no faster way for are replaced by what they mean here, so that nobody later meets them.
 
-use std::collections::HashMap;
+use std::cell::Cell;
+use std::ops::Deref;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
-use crate::array::{Array, Call, Data};
+use crate::array::{self, Array, Call, Data, Look};
 use crate::device::{Stream, with_stream};
 use crate::error::{Error, Result};
-use crate::eval::hash::BuildWordHasher;
+use crate::eval::seen::Seen;
 use crate::eval::switches;
-use crate::op::Op;
+use crate::op::OpRef;
 use crate::shape::Spec;
 use crate::storage::Source;
 
@@ -27,19 +28,37 @@ pub(crate) struct Tape {
 /// A number of a value on the tape.
 pub(crate) type ValueId = u32;
 
+#[derive(Clone)]
 pub(crate) struct TapeCall {
-    pub op: Arc<dyn Op>,
+    pub op: OpRef,
     pub stream: Stream,
     pub inputs: SmallVec<[ValueId; 3]>,
     pub outputs: SmallVec<[ValueId; 1]>,
 }
 
 pub(crate) struct Value {
-    pub spec: Spec,
+    pub spec: SpecRef,
     /// The data of an array that was evaluated before.
-    pub leaf: Option<Data>,
+    pub leaf: Option<Box<Data>>,
     /// Whether somebody can look at it after this evaluation. If not, its last user may overwrite it.
     pub held: bool,
+}
+
+/// The spec of an array on the tape, or of a result that nobody holds.
+pub(crate) enum SpecRef {
+    Of(Array),
+    Own(Box<Spec>),
+}
+
+impl Deref for SpecRef {
+    type Target = Spec;
+
+    fn deref(&self) -> &Spec {
+        match self {
+            SpecRef::Of(array) => array.spec(),
+            SpecRef::Own(spec) => spec,
+        }
+    }
 }
 
 impl Value {
@@ -56,25 +75,58 @@ impl Value {
 
 /// Puts what the arrays need in order.
 pub(crate) fn order(outputs: &[Array]) -> Result<Tape> {
-    let mut order = Order::default();
+    let most = LAST.get();
+    let mut order = Order {
+        calls: Vec::with_capacity(most),
+        values: Vec::with_capacity(most),
+        entries: Vec::with_capacity(most),
+        seen: Seen::new(),
+    };
     for array in outputs {
         order.visit(array)?;
     }
+    LAST.set(order.entries.len());
     Ok(order.settle())
 }
 
-#[derive(Default)]
+/// A tape from inputs without values to outputs; the inputs are its first values.
+pub(crate) struct Inner {
+    pub tape: Tape,
+    pub outputs: Vec<ValueId>,
+}
+
+/// Puts what leads from inputs to outputs in order.
+pub(crate) fn order_between(inputs: &[Array], outputs: &[Array]) -> Result<Inner> {
+    let mut order = Order { calls: Vec::new(), values: Vec::new(), entries: Vec::new(), seen: Seen::new() };
+    for input in inputs {
+        order.add(input.clone(), None);
+    }
+    for output in outputs {
+        order.visit(output)?;
+    }
+    let outputs = outputs.iter().map(|output| order.entry(output).value).collect();
+    let Order { calls, values, .. } = order;
+    Ok(Inner { tape: Tape { calls, values, receivers: Vec::new() }, outputs })
+}
+
+thread_local! {
+    /// Arrays that the last evaluation of this thread saw: the next often sees as many.
+    static LAST: Cell<usize> = const { Cell::new(0) };
+}
+
 struct Order {
     calls: Vec<TapeCall>,
     values: Vec<Value>,
-    seen: HashMap<usize, usize, BuildWordHasher>,
+    /// Which entry an array has.
+    seen: Seen,
     entries: Vec<Entry>,
 }
 
 /// An array that was seen.
 struct Entry {
-    array: Array,
     value: ValueId,
+    /// The array, if it is not the one whose spec the value has.
+    alias: Option<Array>,
     /// How often it is an input of calls that are let go after this evaluation. Whoever else holds it is a user.
     uses: usize,
 }
@@ -82,9 +134,17 @@ struct Entry {
 enum Task {
     Enter(Array),
     /// Its inputs are on the tape.
-    Emit(Array, Arc<Call>),
+    Emit(Array),
     /// The meaning of its call is on the tape.
-    Alias(Arc<Call>, Vec<Array>),
+    Alias(array::Seen, Vec<Array>),
+}
+
+/// What an array that was not seen turned out to be.
+enum Found {
+    Leaf(Box<Data>),
+    Computed,
+    ByMeaning,
+    Nothing,
 }
 
 impl Order {
@@ -93,7 +153,7 @@ impl Order {
         while let Some(task) = stack.pop() {
             match task {
                 Task::Enter(array) => self.enter(array, &mut stack)?,
-                Task::Emit(array, call) => self.emit(&array, &call),
+                Task::Emit(array) => self.emit(array),
                 Task::Alias(call, meaning) => self.alias(&call, &meaning),
             }
         }
@@ -101,79 +161,138 @@ impl Order {
     }
 
     fn enter(&mut self, array: Array, stack: &mut Vec<Task>) -> Result<()> {
-        if self.seen.contains_key(&array.id()) {
+        if self.seen.get(&array).is_some() {
             return Ok(());
         }
-        if let Some(data) = array.data() {
-            self.add(&array, Some(data));
-            return Ok(());
+        let found = array.look(|look| match look {
+            Look::Data(data) => Found::Leaf(Box::new(data.clone())),
+            Look::Own(call) | Look::Shared(call) if !may_be_replaced(call) => {
+                stack.push(Task::Emit(array.clone()));
+                self.enter_inputs(call, stack);
+                Found::Computed
+            }
+            Look::Own(_) | Look::Shared(_) => Found::ByMeaning,
+            Look::Nothing => Found::Nothing,
+        });
+        match found {
+            Found::Leaf(data) => self.leaf(array, data),
+            Found::Computed => {}
+            Found::ByMeaning => self.enter_meaning(array, stack)?,
+            Found::Nothing => {
+                let text = "[eval] an array must have values but stands for an input of a traced function.";
+                return Err(Error::Value(text.into()));
+            }
         }
-        let Some(call) = array.origin() else {
-            return Err(Error::Value(
-                "[eval] an array must have values but stands for an input of a traced function.".into(),
-            ));
-        };
-        if let Some(meaning) = meaning(&call)? {
-            stack.push(Task::Alias(call.clone(), meaning.clone()));
-            stack.extend(meaning.into_iter().rev().map(Task::Enter));
-            // What the meaning does not use is still an input, and counted as one.
-        } else {
-            stack.push(Task::Emit(array, call.clone()));
-        }
-        stack.extend(call.inputs.iter().rev().filter(|a| !self.seen.contains_key(&a.id())).cloned().map(Task::Enter));
         Ok(())
     }
 
-    fn emit(&mut self, array: &Array, call: &Call) {
-        if self.seen.contains_key(&array.id()) {
+    fn enter_inputs(&self, call: &Call, stack: &mut Vec<Task>) {
+        let unseen = call.inputs.iter().rev().filter(|input| self.seen.get(input).is_none());
+        stack.extend(unseen.cloned().map(Task::Enter));
+    }
+
+    fn enter_meaning(&mut self, array: Array, stack: &mut Vec<Task>) -> Result<()> {
+        let Some(seen) = array.origin() else {
+            // Another thread has evaluated it since.
+            stack.push(Task::Enter(array));
+            return Ok(());
+        };
+        let Some(meaning) = meaning(&seen.call)? else {
+            stack.push(Task::Emit(array));
+            self.enter_inputs(&seen.call, stack);
+            return Ok(());
+        };
+        // What the meaning does not use is still an input, and counted as one.
+        let inputs = seen.call.inputs.clone();
+        stack.push(Task::Alias(seen, meaning.clone()));
+        stack.extend(meaning.into_iter().rev().map(Task::Enter));
+        stack.extend(inputs.into_iter().rev().map(Task::Enter));
+        Ok(())
+    }
+
+    fn emit(&mut self, array: Array) {
+        if self.seen.get(&array).is_some() {
             return;
         }
-        let inputs = call.inputs.iter().map(|a| self.use_of(a, array.is_tracer())).collect();
-        let outputs = call.outputs();
-        let dead = outputs.iter().any(Option::is_none).then(|| infer_again(call));
-        let outputs = outputs
-            .iter()
-            .enumerate()
-            .map(|(i, output)| match (output, &dead) {
+        let tracer = array.is_tracer();
+        let found = array.look(|look| match look {
+            Look::Data(data) => Found::Leaf(Box::new(data.clone())),
+            Look::Own(call) => {
+                let outputs = smallvec![self.values.len() as ValueId];
+                self.push_call(call, outputs, tracer);
+                Found::Computed
+            }
+            _ => Found::Nothing,
+        });
+        match found {
+            Found::Computed => drop(self.add(array, None)),
+            // Another thread has evaluated it since.
+            Found::Leaf(data) => self.leaf(array, data),
+            _ => self.emit_shared(&array),
+        }
+    }
+
+    fn emit_shared(&mut self, array: &Array) {
+        let seen = array.origin().expect("a pending array comes from a call");
+        let dead = seen.outputs.iter().any(Option::is_none).then(|| infer_again(&seen.call));
+        let mut outputs = SmallVec::new();
+        for (i, output) in seen.outputs.into_iter().enumerate() {
+            outputs.push(match (output, &dead) {
                 (Some(array), _) => self.add(array, None),
-                (None, specs) => self.add_value(specs.as_ref().expect("made where an output is dead")[i].clone(), None),
-            })
-            .collect();
+                (None, specs) => {
+                    let spec = specs.as_ref().expect("made where an output is dead")[i].clone();
+                    self.add_value(SpecRef::Own(Box::new(spec)), None)
+                }
+            });
+        }
+        self.push_call(&seen.call, outputs, array.is_tracer());
+    }
+
+    fn push_call(&mut self, call: &Call, outputs: SmallVec<[ValueId; 1]>, kept: bool) {
+        let inputs = call.inputs.iter().map(|input| self.use_of(input, kept)).collect();
         self.calls.push(TapeCall { op: call.op.clone(), stream: call.stream, inputs, outputs });
     }
 
-    fn alias(&mut self, call: &Call, meaning: &[Array]) {
-        let outputs = call.outputs();
-        let kept = outputs.iter().flatten().any(Array::is_tracer);
-        for (output, meant) in outputs.into_iter().zip(meaning) {
-            let Some(array) = output.filter(|output| !self.seen.contains_key(&output.id())) else { continue };
-            let value = self.entries[self.seen[&meant.id()]].value;
-            self.enter_value(&array, value);
+    fn alias(&mut self, seen: &array::Seen, meaning: &[Array]) {
+        let kept = seen.outputs.iter().flatten().any(Array::is_tracer);
+        for (output, meant) in seen.outputs.iter().zip(meaning) {
+            let Some(array) = output.as_ref().filter(|output| self.seen.get(output).is_none()) else { continue };
+            let value = self.entry(meant).value;
+            self.enter_entry(array, Entry { value, alias: Some(array.clone()), uses: 0 });
         }
-        for input in &call.inputs {
+        for input in &seen.call.inputs {
             self.use_of(input, kept);
         }
     }
 
-    fn add(&mut self, array: &Array, leaf: Option<Data>) -> ValueId {
-        let value = self.add_value(array.spec().clone(), leaf);
-        self.enter_value(array, value);
-        value
+    fn leaf(&mut self, array: Array, data: Box<Data>) {
+        self.add(array, Some(data));
     }
 
-    fn add_value(&mut self, spec: Spec, leaf: Option<Data>) -> ValueId {
+    fn add(&mut self, array: Array, leaf: Option<Box<Data>>) -> ValueId {
+        let value = self.values.len() as ValueId;
+        self.enter_entry(&array, Entry { value, alias: None, uses: 0 });
+        self.add_value(SpecRef::Of(array), leaf)
+    }
+
+    fn add_value(&mut self, spec: SpecRef, leaf: Option<Box<Data>>) -> ValueId {
         self.values.push(Value { spec, leaf, held: false });
         self.values.len() as ValueId - 1
     }
 
-    fn enter_value(&mut self, array: &Array, value: ValueId) {
-        self.seen.insert(array.id(), self.entries.len());
-        self.entries.push(Entry { array: array.clone(), value, uses: 0 });
+    fn enter_entry(&mut self, array: &Array, entry: Entry) {
+        self.seen.insert(array, self.entries.len());
+        self.entries.push(entry);
+    }
+
+    fn entry(&mut self, array: &Array) -> &mut Entry {
+        let entry = self.seen.get(array).expect("inputs are entered before those that use them");
+        &mut self.entries[entry]
     }
 
     /// The value of an input. If its call is kept, it is held from then on.
     fn use_of(&mut self, array: &Array, kept: bool) -> ValueId {
-        let entry = &mut self.entries[self.seen[&array.id()]];
+        let entry = self.entry(array);
         entry.uses += !kept as usize;
         entry.value
     }
@@ -181,24 +300,29 @@ impl Order {
     /// Finds out who looks at what afterwards: whoever holds an array besides the graph that is being evaluated.
     fn settle(self) -> Tape {
         let Order { calls, mut values, entries, .. } = self;
-        let mut receivers = Vec::with_capacity(entries.len());
-        for Entry { array, value, uses } in entries {
-            let held = Arc::strong_count(&array.node) > uses + 1;
+        let mut receivers = Vec::new();
+        for Entry { value, alias, uses } in entries {
             let entry = &mut values[value as usize];
+            let array = match (&alias, &entry.spec) {
+                (Some(array), _) | (None, SpecRef::Of(array)) => array,
+                (None, SpecRef::Own(_)) => unreachable!("results that nobody holds have no entry"),
+            };
+            let held = Arc::strong_count(&array.node) > uses + 1;
             entry.held |= held;
             if entry.leaf.is_none() && held {
-                receivers.push((array, value));
+                receivers.push((array.clone(), value));
             }
         }
         Tape { calls, values, receivers }
     }
 }
 
+fn may_be_replaced(call: &Call) -> bool {
+    call.by_meaning || switches::disabled(call.op.name())
+}
+
 /// The meaning of a call that its device has no faster way for.
 fn meaning(call: &Call) -> Result<Option<Vec<Array>>> {
-    if !call.by_meaning && !switches::disabled(call.op.name()) {
-        return Ok(None);
-    }
     match with_stream(call.stream, || call.op.decompose(&call.inputs))? {
         Some(meaning) => Ok(Some(meaning)),
         None if call.by_meaning => Err(Error::Runtime(format!(

@@ -3,12 +3,14 @@
 //! A plan says nothing about addresses: it names the leaves it was made for and the slots it needs, so it serves every evaluation of
 //! an equal graph. Views cost no step; maps and copies are one launch (GPU) or one block program (CPU).
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use pumice_kernel::arguments::Argument;
 use pumice_kernel::{Kernel, Target};
 use smallvec::{SmallVec, smallvec};
 
+use crate::array::Data;
 use crate::cpu::block::BlockProgram;
 use crate::device::{DeviceKind, Stream};
 use crate::dtype::Dtype;
@@ -17,10 +19,11 @@ use crate::eval::cache::{self, Found};
 use crate::eval::fuse::{Unit, Way, lowered};
 use crate::eval::map::{Form, Group, GroupInput, GroupNode, Operand, Reach};
 use crate::eval::order::{Tape, ValueId};
+use crate::eval::replay::MaybeReplay;
 use crate::eval::site::{Placed, Site};
 use crate::eval::write::WriteStep;
 use crate::launch::{Compiled, PendingCompiled, fold_groups};
-use crate::op::{Key, Lowering, Op};
+use crate::op::{Key, Lowering, OpRef};
 use crate::ops;
 use crate::shape::{Layout, Spec, collapse};
 use crate::storage::Source;
@@ -44,6 +47,10 @@ pub(crate) struct Plan {
     pub slots: Vec<usize>,
     /// Where each value lies that somebody looks at afterwards.
     pub results: Vec<(ValueId, Placed)>,
+    /// Leaves of the plan's own; their numbers follow those of the tape's values.
+    pub leaves: Vec<Option<Box<Data>>>,
+    /// Its recording, if it is worth one.
+    pub replay: Option<RefCell<MaybeReplay>>,
 }
 
 pub(crate) struct Step {
@@ -93,7 +100,7 @@ pub(crate) struct BlockStep {
 }
 
 pub(crate) struct HostStep {
-    pub op: Arc<dyn Op>,
+    pub op: OpRef,
     pub inputs: Vec<(Placed, Spec)>,
     pub outputs: Vec<(Placed, Spec)>,
 }
@@ -306,7 +313,7 @@ impl Planner {
             return Ok(to);
         }
         let node = GroupNode {
-            op: ops::copy::shared(),
+            op: ops::copy::op(),
             operands: SmallVec::from_slice(&[Operand::Input(0)]),
             inputs: smallvec![spec.clone()],
             output: spec.clone(),

@@ -16,8 +16,10 @@ use crate::device::{DeviceKind, the_gpu};
 use crate::error::Result;
 use crate::eval::fuse;
 use crate::eval::hash::BuildWordHasher;
+use crate::eval::inline;
 use crate::eval::order::Tape;
 use crate::eval::plan::{self, Plan, leaf_align};
+use crate::eval::replay;
 use crate::eval::switches;
 use crate::launch::PendingCompiled;
 use crate::op::Key;
@@ -73,7 +75,7 @@ thread_local! {
 }
 
 /// The plan of a tape: one made before for an equal tape, or a new one.
-pub(crate) fn find(tape: &Tape) -> Result<Rc<Plan>> {
+pub(crate) fn find(tape: &mut Tape) -> Result<Rc<Plan>> {
     PLANS.with_borrow_mut(|plans| {
         plans.uses += 1;
         let Plans { known, key, uses } = plans;
@@ -101,9 +103,27 @@ pub(crate) fn find(tape: &Tape) -> Result<Rc<Plan>> {
 }
 
 /// Plans a tape, fused if its kernels are there, otherwise as its parts; gives the kernels that are waited for.
-fn make(tape: &Tape, tier: Tier) -> Result<(Rc<Plan>, Vec<Arc<PendingCompiled>>)> {
+fn make(tape: &mut Tape, tier: Tier) -> Result<(Rc<Plan>, Vec<Arc<PendingCompiled>>)> {
     let on_gpu = tape.calls.iter().any(|call| call.stream.device.kind == DeviceKind::Gpu);
     let target: Option<&'static Target> = if on_gpu { Some(the_gpu()?.target()) } else { None };
+    if !inline::has_programs(tape, target) {
+        let (plan, waiting_for) = make_of_calls(tape, target, tier)?;
+        return Ok((Rc::new(plan), waiting_for));
+    }
+    // Who compiles a function wants its fused kernels from the start.
+    let tier = if tier == Tier::WhenReady { Tier::Now } else { tier };
+    let ((mut plan, waiting_for), leaves) = inline::inlined(tape, target, |tape| make_of_calls(tape, target, tier))?;
+    plan.leaves = leaves;
+    let replayed = replay::is_worthwhile(&plan) && !switches::disabled(switches::REPLAY);
+    plan.replay = replayed.then(RefCell::default);
+    Ok((Rc::new(plan), waiting_for))
+}
+
+fn make_of_calls(
+    tape: &Tape,
+    target: Option<&'static Target>,
+    tier: Tier,
+) -> Result<(Plan, Vec<Arc<PendingCompiled>>)> {
     let ways = fuse::ways(tape, target);
     let mut waiting_for = Vec::new();
     if tier != Tier::Never {
@@ -111,11 +131,11 @@ fn make(tape: &Tape, tier: Tier) -> Result<(Rc<Plan>, Vec<Arc<PendingCompiled>>)
         let later = (tier == Tier::WhenReady).then_some(&mut waiting_for);
         let fused = plan::plan(tape, &ways, &units, target, later)?;
         if waiting_for.is_empty() {
-            return Ok((Rc::new(fused), waiting_for));
+            return Ok((fused, waiting_for));
         }
     }
     let units = fuse::fuse(tape, &ways, false);
-    Ok((Rc::new(plan::plan(tape, &ways, &units, target, None)?), waiting_for))
+    Ok((plan::plan(tape, &ways, &units, target, None)?, waiting_for))
 }
 
 /// What distinguishes a tape from others: its leaves' layouts, its calls, and who looks at what afterwards.

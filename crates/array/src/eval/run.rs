@@ -17,6 +17,7 @@ use crate::eval::map::Reach;
 use crate::eval::order::{Tape, ValueId};
 use crate::eval::plan::{BlockStep, Home, HostStep, LaunchStep, Plan, PlanArgument, Step, Work};
 use crate::eval::site::{HostInput, HostOutput, HostSite, Placed};
+use crate::eval::replay::{MaybeReplay, Replay};
 use crate::eval::stats;
 use crate::eval::write::{HostCopy, PartStep, WriteStep};
 use crate::gpu::{self, Event};
@@ -28,10 +29,15 @@ use crate::typed;
 
 /// Runs a plan and gives its results to the arrays that wait for them. The events say when the GPU will be done.
 pub(crate) fn run(plan: &Plan, tape: &Tape) -> Result<Vec<Event>> {
-    let mut run = Run { tape, slots: vec![None; plan.slots.len()], streams: HashMap::new() };
-    for step in &plan.steps {
-        run.step(step, plan)?;
-    }
+    let mut run = Run { plan, tape, slots: vec![None; plan.slots.len()], streams: HashMap::new() };
+    let replayed = match &plan.replay {
+        Some(replay) => run.replay(&mut replay.borrow_mut())?,
+        None => None,
+    };
+    let events = match replayed {
+        Some(events) => events,
+        None => run.steps()?,
+    };
     // Slots of no bytes have no step that begins them.
     for (_, placed) in &plan.results {
         if let Home::Slot(slot) = placed.home {
@@ -39,12 +45,12 @@ pub(crate) fn run(plan: &Plan, tape: &Tape) -> Result<Vec<Event>> {
                 .get_or_insert_with(|| Slot { storage: Arc::new(Storage::on_host(plan.slots[slot])), by: None });
         }
     }
-    let events = run.commit()?;
     run.publish(plan, &events);
     Ok(events.into_values().collect())
 }
 
-struct Run<'a> {
+pub(crate) struct Run<'a> {
+    pub plan: &'a Plan,
     tape: &'a Tape,
     slots: Vec<Option<Slot>>,
     streams: HashMap<u32, Arc<gpu::Stream>>,
@@ -58,6 +64,28 @@ struct Slot {
 }
 
 impl Run<'_> {
+    /// Does one step after the other.
+    fn steps(&mut self) -> Result<HashMap<u32, Event>> {
+        for step in &self.plan.steps {
+            self.step(step, self.plan)?;
+        }
+        self.commit()
+    }
+
+    /// Submits what was recorded; none if it is too early for that. What is evaluated a second time is recorded.
+    fn replay(&mut self, replay: &mut MaybeReplay) -> Result<Option<HashMap<u32, Event>>> {
+        if let MaybeReplay::Never = replay {
+            *replay = MaybeReplay::Once;
+            return Ok(None);
+        }
+        if let MaybeReplay::Once = replay {
+            *replay = MaybeReplay::Recorded(Replay::record(self)?);
+        }
+        let MaybeReplay::Recorded(replay) = replay else { unreachable!("it was just recorded") };
+        let (stream, event) = replay.submit(self)?;
+        Ok(Some(HashMap::from([(stream.index, event)])))
+    }
+
     fn step(&mut self, step: &Step, plan: &Plan) -> Result<()> {
         for &slot in &step.begins {
             let storage = match step.stream.device.kind {
@@ -122,12 +150,7 @@ impl Run<'_> {
         let mut offsets: SmallVec<[u64; 6]> = SmallVec::new();
         for placed in &launch.operands {
             let home = donated(step, placed.home);
-            let side = self.storage(home).gpu()?;
-            if let (Home::Leaf(_), Some(event)) = (home, &side.ready) {
-                stream.wait_event(event)?;
-            }
-            self.storage(home).used_by(step.stream.index);
-            sides.push(side);
+            sides.push(self.gpu_side(home, step.stream)?);
             offsets.push((self.leaf_offset(home) + placed.layout.offset) as u64 * placed.dtype.size() as u64);
         }
         let parts: SmallVec<[Part<'_>; 6]> =
@@ -140,7 +163,23 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn arguments(&self, planned: &[PlanArgument]) -> SmallVec<[Argument; 16]> {
+    /// The memory on the GPU; the stream uses it from now on, and waits for it if it is another evaluation's.
+    pub fn gpu_side(&mut self, home: Home, stream: Stream) -> Result<GpuSide> {
+        let storage = self.storage(home);
+        let side = storage.gpu()?;
+        if let (Home::Leaf(_), Some(event)) = (home, &side.ready) {
+            self.stream(stream)?.wait_event(event)?;
+        }
+        storage.used_by(stream.index);
+        Ok(side)
+    }
+
+    /// Gives a slot memory that a stream writes.
+    pub fn set_slot(&mut self, slot: usize, storage: Arc<Storage>, by: Stream) {
+        self.slots[slot] = Some(Slot { storage, by: Some(by) });
+    }
+
+    pub fn arguments(&self, planned: &[PlanArgument]) -> SmallVec<[Argument; 16]> {
         let mut all = SmallVec::new();
         for argument in planned {
             match *argument {
@@ -304,11 +343,16 @@ impl Run<'_> {
     }
 
     fn leaf(&self, value: ValueId) -> &Data {
-        self.tape.values[value as usize].leaf.as_ref().expect("leaves have data")
+        let own = self.tape.values.len();
+        let leaf = match (value as usize).checked_sub(own) {
+            None => &self.tape.values[value as usize].leaf,
+            Some(inner) => &self.plan.leaves[inner],
+        };
+        leaf.as_ref().expect("leaves have data")
     }
 
     /// Elements before the first of a leaf; a plan counts from there.
-    fn leaf_offset(&self, home: Home) -> i64 {
+    pub fn leaf_offset(&self, home: Home) -> i64 {
         match home {
             Home::Leaf(value) => self.leaf(value).layout.offset,
             _ => 0,
@@ -328,11 +372,11 @@ impl Run<'_> {
         }
     }
 
-    fn storage(&self, home: Home) -> Arc<Storage> {
+    pub fn storage(&self, home: Home) -> Arc<Storage> {
         self.memory(home).expect("operands in memory have a storage")
     }
 
-    fn bits(&self, leaf: ValueId) -> u64 {
+    pub fn bits(&self, leaf: ValueId) -> u64 {
         match self.leaf(leaf).source {
             Source::Value(bits) => bits,
             Source::Memory(_) => unreachable!("planned as a plain value"),

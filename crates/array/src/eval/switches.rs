@@ -1,23 +1,28 @@
 //! Fast paths that are switched off by name: `PUMICE_DISABLE=softmax,fusion` runs what they mean instead. That is how people bisect.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// The name under which fusion is switched off.
 pub(crate) const FUSION: &str = "fusion";
+/// The name under which the replay of compiled functions is.
+pub(crate) const REPLAY: &str = "replay";
 
 /// Whether a fast path is switched off.
 pub(crate) fn disabled(name: &str) -> bool {
-    let names = names().read().unwrap_or_else(PoisonError::into_inner);
-    !names.is_empty() && names.contains(name)
+    let switches = switches();
+    switches.any.load(Ordering::Relaxed)
+        && switches.names.read().unwrap_or_else(PoisonError::into_inner).contains(name)
 }
 
-/// Switches a fast path off or on again, for the whole process: an op by its name, or `fusion`.
+/// Switches a fast path off or on again, for the whole process: an op by its name, `fusion`,
+/// `compile` or `replay`.
 pub fn set_disabled(name: &str, off: bool) {
-    let mut names = names().write().unwrap_or_else(PoisonError::into_inner);
-    let name = name.to_string();
-    let changed = if off { names.insert(name) } else { names.remove(&name) };
+    let switches = switches();
+    let mut names = switches.names.write().unwrap_or_else(PoisonError::into_inner);
+    let changed = if off { names.insert(name.to_string()) } else { names.remove(name) };
+    switches.any.store(!names.is_empty(), Ordering::Relaxed);
     GENERATION.fetch_add(changed as u64, Ordering::Relaxed);
 }
 
@@ -28,10 +33,19 @@ pub(crate) fn generation() -> u64 {
     GENERATION.load(Ordering::Relaxed)
 }
 
-fn names() -> &'static RwLock<HashSet<String>> {
-    static NAMES: OnceLock<RwLock<HashSet<String>>> = OnceLock::new();
-    NAMES.get_or_init(|| {
+/// What is switched off, and whether anything is: every call asks.
+struct Switches {
+    names: RwLock<HashSet<String>>,
+    any: AtomicBool,
+}
+
+fn switches() -> &'static Switches {
+    static SWITCHES: OnceLock<Switches> = OnceLock::new();
+    SWITCHES.get_or_init(|| {
         let given = std::env::var("PUMICE_DISABLE").unwrap_or_default();
-        RwLock::new(given.split(',').map(str::trim).filter(|name| !name.is_empty()).map(String::from).collect())
+        let names: HashSet<String> =
+            given.split(',').map(str::trim).filter(|name| !name.is_empty()).map(String::from).collect();
+        let any = AtomicBool::new(!names.is_empty());
+        Switches { names: RwLock::new(names), any }
     })
 }

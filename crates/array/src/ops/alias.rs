@@ -1,23 +1,20 @@
 //! The same array under another name: what transforms trace a function with. It costs nothing when it is evaluated.
 
-use std::sync::{Arc, OnceLock};
-
 use smallvec::smallvec;
 
 use crate::array::{Array, call_shared};
 use crate::device::current_stream;
 use crate::error::Result;
-use crate::op::{At, Key, Op, Specs, expect_inputs};
+use crate::op::{At, Key, Op, OpRef, Specs, expect_inputs};
 use crate::shape::Spec;
 
 /// Gives what it is given.
 #[derive(Debug)]
 struct Alias;
 
-/// The op, shared by all who trace.
-pub(crate) fn shared() -> Arc<dyn Op> {
-    static ALIAS: OnceLock<Arc<dyn Op>> = OnceLock::new();
-    ALIAS.get_or_init(|| Arc::new(Alias)).clone()
+/// The op.
+pub(crate) fn op() -> OpRef {
+    OpRef::Static(&Alias)
 }
 
 impl Op for Alias {
@@ -45,7 +42,7 @@ impl Op for Alias {
     }
 
     fn vmap(&self, inputs: &[Array], axes: &[Option<usize>]) -> Result<Vec<(Array, Option<usize>)>> {
-        let mapped = call_shared(shared(), smallvec![inputs[0].clone()], current_stream()?)?;
+        let mapped = call_shared(op(), smallvec![inputs[0].clone()], current_stream()?)?;
         Ok(vec![(mapped[0].clone(), axes[0])])
     }
 }

@@ -1,12 +1,10 @@
 //! The same elements in memory of their own: what evaluation uses where a layout does not do.
 
-use std::sync::{Arc, OnceLock};
-
 use smallvec::smallvec;
 
 use crate::array::Array;
 use crate::error::Result;
-use crate::op::{At, Element, Key, Lowering, Map, Op, Place, Specs, expect_inputs};
+use crate::op::{At, Element, Key, Lowering, Map, Op, OpRef, Place, Specs, expect_inputs};
 use crate::shape::Spec;
 use crate::typed::Typed;
 
@@ -14,10 +12,9 @@ use crate::typed::Typed;
 #[derive(Debug)]
 pub(crate) struct Copy;
 
-/// The op, shared by all who copy.
-pub(crate) fn shared() -> Arc<dyn Op> {
-    static COPY: OnceLock<Arc<dyn Op>> = OnceLock::new();
-    COPY.get_or_init(|| Arc::new(Copy)).clone()
+/// The op.
+pub(crate) fn op() -> OpRef {
+    OpRef::Static(&Copy)
 }
 
 impl Op for Copy {

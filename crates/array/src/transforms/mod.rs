@@ -12,6 +12,7 @@ mod custom;
 mod first_look;
 mod grad;
 mod jvp;
+pub(crate) mod program;
 pub(crate) mod tape;
 pub(crate) mod tracing;
 mod vjp;

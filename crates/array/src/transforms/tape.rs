@@ -4,11 +4,10 @@
 //! made them, so transforms around this one, whose arrays the function may have caught, are not mixed up with it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::array::{Array, Call, call_shared};
+use crate::array::{self, Array, Call, call_shared};
 use crate::error::Result;
 use crate::op::At;
 
@@ -19,7 +18,7 @@ pub(crate) struct Tape {
 
 /// A call that depends on the function's inputs.
 pub(crate) struct Step {
-    pub call: Arc<Call>,
+    pub call: Call,
     /// What it gave; none where nobody holds it any more.
     pub outputs: SmallVec<[Option<Array>; 1]>,
     /// Which of its inputs depend on the function's.
@@ -54,7 +53,7 @@ impl Step {
 
 struct Walk {
     roots: HashSet<usize>,
-    /// Whether a call depends on the roots, by its address.
+    /// Whether a call depends on the roots, by its number.
     done: HashMap<usize, bool>,
     steps: Vec<Step>,
     stack: Vec<Frame>,
@@ -62,31 +61,31 @@ struct Walk {
 
 /// A call whose inputs are being looked at.
 struct Frame {
-    call: Arc<Call>,
+    seen: array::Seen,
     depends: SmallVec<[bool; 4]>,
 }
 
 enum Seen {
     Known(bool),
-    Unknown(Arc<Call>),
+    Unknown(array::Seen),
 }
 
 impl Walk {
     fn visit(&mut self, output: &Array) {
-        if let Seen::Unknown(call) = self.look(output) {
-            self.enter(call);
+        if let Seen::Unknown(seen) = self.look(output) {
+            self.enter(seen);
         }
         while let Some(mut frame) = self.stack.pop() {
-            match frame.call.inputs.get(frame.depends.len()) {
+            match frame.seen.call.inputs.get(frame.depends.len()) {
                 None => self.leave(frame),
                 Some(input) => match self.look(input) {
                     Seen::Known(depends) => {
                         frame.depends.push(depends);
                         self.stack.push(frame);
                     }
-                    Seen::Unknown(call) => {
+                    Seen::Unknown(seen) => {
                         self.stack.push(frame);
-                        self.enter(call);
+                        self.enter(seen);
                     }
                 },
             }
@@ -98,27 +97,23 @@ impl Walk {
             return Seen::Known(true);
         }
         // Whatever depends on a traced array was itself traced.
-        let Some(call) = array.origin().filter(|_| array.was_traced()) else { return Seen::Known(false) };
-        match self.done.get(&address(&call)) {
+        let Some(seen) = array.origin().filter(|_| array.was_traced()) else { return Seen::Known(false) };
+        match self.done.get(&seen.id) {
             Some(&depends) => Seen::Known(depends),
-            None => Seen::Unknown(call),
+            None => Seen::Unknown(seen),
         }
     }
 
-    fn enter(&mut self, call: Arc<Call>) {
-        self.stack.push(Frame { call, depends: SmallVec::new() });
+    fn enter(&mut self, seen: array::Seen) {
+        self.stack.push(Frame { seen, depends: SmallVec::new() });
     }
 
-    fn leave(&mut self, Frame { call, depends }: Frame) {
+    fn leave(&mut self, Frame { seen, depends }: Frame) {
         let any = depends.contains(&true);
-        self.done.insert(address(&call), any);
+        self.done.insert(seen.id, any);
         if any {
-            let outputs = call.outputs();
+            let array::Seen { call, outputs, .. } = seen;
             self.steps.push(Step { call, outputs, depends });
         }
     }
-}
-
-fn address(call: &Arc<Call>) -> usize {
-    Arc::as_ptr(call) as usize
 }

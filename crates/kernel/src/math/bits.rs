@@ -29,9 +29,9 @@ pub(super) fn negate_if_odd<'k>(x: Val<'k>, flag: Val<'k>) -> Val<'k> {
     float(bits(x) ^ (flag << 31))
 }
 
-/// 2^n for an I32 from -126 to 127.
+/// 2^n for an I32 from -126 to 127; n may stand in the low bits of a rounded sum, the others vanish in the shift.
 pub(super) fn power_of_two(n: Val<'_>) -> Val<'_> {
-    float((n + 127) << 23)
+    float((n << 23) + 1f32.to_bits() as i32)
 }
 
 /// `x · 2^n` for an I32 from -252 to 254, rounded once if `x` is at least 1/2 and below 2: the first factor is exact.
@@ -40,7 +40,7 @@ pub(super) fn scale<'k>(x: Val<'k>, n: Val<'k>) -> Val<'k> {
     x * half * rest
 }
 
-/// Two normal numbers whose product is 2^n, for an I32 from -252 to 254.
+/// Two normal numbers whose product is 2^n, for an I32 from -252 to 254; n may stand in the low bits of a rounded sum.
 pub(super) fn halves_of_power<'k>(n: Val<'k>) -> (Val<'k>, Val<'k>) {
     let half = n >> 1;
     (power_of_two(half), power_of_two(n - half))

@@ -2,15 +2,15 @@
 
 use rayon::prelude::*;
 
-use super::Binary;
+use super::Row;
 use crate::error::Result;
 use crate::eval::site::HostSite;
 use crate::op::Host;
 use crate::ops::unary::double::{MANY, doubles};
 
-impl Host for Binary {
+impl Host for Row {
     fn run(&self, site: &mut HostSite<'_>) -> Result<()> {
-        let function = self.0.double.expect("only rows with a function of doubles are lowered so");
+        let function = self.double.expect("only rows with a function of doubles are lowered so");
         let (a, b) = (doubles(&site.inputs[0]), doubles(&site.inputs[1]));
         let y = site.outputs[0].elements::<f64>();
         match y.len() {

@@ -10,17 +10,17 @@ mod table;
 
 use smallvec::smallvec;
 
-use crate::array::{Array, call_one};
+use crate::array::{Array, call_one, call_pair};
 use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
-use crate::op::{At, Element, Host, Key, Lowering, Map, Op, Place, Specs, borrow_inputs};
+use crate::op::{At, Element, Host, Key, Lowering, Map, Op, OpRef, Place, Specs, borrow_inputs};
 use crate::ops::astype::astype;
 use crate::ops::broadcast_to::broadcast_together;
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::ops::full::zeros_like;
 use crate::ops::unary::transposed;
-use crate::scalar::{Operand, pair};
+use crate::scalar::{Operand, Weak, pair};
 use crate::shape::{Spec, display};
 use crate::typed::Typed;
 
@@ -71,6 +71,13 @@ const NUMBERS: Row = Row {
 impl Row {
     /// Calls the op.
     pub fn call(&'static self, a: &dyn Operand, b: &dyn Operand) -> Result<Array> {
+        if let (Weak::Array(a), Weak::Array(b)) = (a.operand(), b.operand())
+            && a.spec() == b.spec()
+            && self.dtypes.contains(&a.dtype())
+            && (self.computes)(a.dtype()) == a.dtype()
+        {
+            return call_pair(OpRef::Static(self), a.clone(), b.clone());
+        }
         let (a, b) = pair(self.name, a, b)?;
         let promoted = a.dtype().promote(b.dtype());
         if !self.dtypes.contains(&promoted) {
@@ -80,16 +87,18 @@ impl Row {
         }
         let dtype = (self.computes)(promoted);
         let both = broadcast_together(self.name, &[astype(&a, dtype)?, astype(&b, dtype)?])?;
-        call_one(Binary(self), both)
+        call_one(OpRef::Static(self), both)
+    }
+
+    /// The row itself, in the table.
+    fn lasting(&self) -> &'static Row {
+        TABLE.iter().find(|row| row.name == self.name).expect("rows are made in the table alone")
     }
 }
 
-#[derive(Debug)]
-struct Binary(&'static Row);
-
-impl Op for Binary {
+impl Op for Row {
     fn name(&self) -> &'static str {
-        self.0.name
+        self.name
     }
 
     fn key(&self, _: &mut Key) {}
@@ -100,12 +109,12 @@ impl Op for Binary {
             let (name, a, b) = (self.name(), display(&a.shape), display(&b.shape));
             return Err(Error::Value(format!("[{name}] operands must have one shape and type but are {a} and {b}.")));
         }
-        Ok(smallvec![a.with_dtype((self.0.gives)(a.dtype))])
+        Ok(smallvec![a.with_dtype((self.gives)(a.dtype))])
     }
 
     fn vjp(&self, at: &At<'_>, cotangents: &[Array]) -> Result<Vec<Option<Array>>> {
         let partial = |i: usize| -> Result<Option<Array>> {
-            let (true, Some(partial)) = (at.wanted[i], self.0.partials[i]) else { return Ok(None) };
+            let (true, Some(partial)) = (at.wanted[i], self.partials[i]) else { return Ok(None) };
             let linear = |g: &Array| partial(&at.inputs[0], &at.inputs[1], &at.outputs[0], g);
             Ok(Some(transposed(&cotangents[0], linear)?))
         };
@@ -114,7 +123,7 @@ impl Op for Binary {
 
     fn jvp(&self, at: &At<'_>, tangents: &[Option<Array>]) -> Result<Vec<Array>> {
         let mut sum: Option<Array> = None;
-        for (tangent, partial) in tangents.iter().zip(self.0.partials) {
+        for (tangent, partial) in tangents.iter().zip(self.partials) {
             let (Some(tangent), Some(partial)) = (tangent, partial) else { continue };
             let part = partial(&at.inputs[0], &at.inputs[1], &at.outputs[0], tangent)?;
             sum = Some(match sum {
@@ -127,18 +136,18 @@ impl Op for Binary {
 
     fn vmap(&self, inputs: &[Array], axes: &[Option<usize>]) -> Result<Vec<(Array, Option<usize>)>> {
         let (inputs, axis) = crate::transforms::align_mapped(inputs, axes)?;
-        Ok(vec![(call_one(Binary(self.0), inputs)?, axis)])
+        Ok(vec![(call_one(OpRef::Static(self.lasting()), inputs)?, axis)])
     }
 
     fn lower(&self, place: &Place<'_>) -> Lowering<'_> {
         let doubles = place.inputs[0].dtype == Dtype::F64 && place.device == DeviceKind::Cpu;
-        if doubles && self.0.double.is_some() { Lowering::Host(self as &dyn Host) } else { Lowering::Map(self) }
+        if doubles && self.double.is_some() { Lowering::Host(self as &dyn Host) } else { Lowering::Map(self) }
     }
 }
 
-impl Map for Binary {
+impl Map for Row {
     fn map<'k>(&self, _: &Element<'k>, inputs: &[Typed<'k>]) -> Typed<'k> {
-        (self.0.scalar)(inputs[0], inputs[1])
+        (self.scalar)(inputs[0], inputs[1])
     }
 }
 

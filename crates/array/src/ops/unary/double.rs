@@ -5,7 +5,7 @@ use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 
 use rayon::prelude::*;
 
-use super::Unary;
+use super::Row;
 use crate::error::Result;
 use crate::eval::site::{HostInput, HostSite};
 use crate::op::Host;
@@ -13,9 +13,9 @@ use crate::op::Host;
 /// Elements from which on the work is shared among threads.
 pub(in crate::ops) const MANY: usize = 1 << 13;
 
-impl Host for Unary {
+impl Host for Row {
     fn run(&self, site: &mut HostSite<'_>) -> Result<()> {
-        let function = self.0.double.expect("only rows with a function of doubles are lowered so");
+        let function = self.double.expect("only rows with a function of doubles are lowered so");
         let x = doubles(&site.inputs[0]);
         let y = site.outputs[0].elements::<f64>();
         match y.len() {

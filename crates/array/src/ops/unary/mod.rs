@@ -14,7 +14,7 @@ use crate::array::{Array, call_one};
 use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
-use crate::op::{At, Element, Host, Key, Lowering, Map, Op, Place, Specs, borrow_inputs};
+use crate::op::{At, Element, Host, Key, Lowering, Map, Op, OpRef, Place, Specs, borrow_inputs};
 use crate::ops::astype::astype;
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::ops::full::zeros_like;
@@ -82,28 +82,30 @@ impl Row {
         if (self.keeps)(dtype) {
             return Ok(x.clone());
         }
-        call_one(Unary(self), [astype(x, (self.computes)(dtype))?])
+        call_one(OpRef::Static(self), [astype(x, (self.computes)(dtype))?])
+    }
+
+    /// The row itself, in the table.
+    fn lasting(&self) -> &'static Row {
+        TABLE.iter().find(|row| row.name == self.name).expect("rows are made in the table alone")
     }
 }
 
-#[derive(Debug)]
-struct Unary(&'static Row);
-
-impl Op for Unary {
+impl Op for Row {
     fn name(&self) -> &'static str {
-        self.0.name
+        self.name
     }
 
     fn key(&self, _: &mut Key) {}
 
     fn infer(&self, inputs: &[&Spec]) -> Result<Specs> {
         let [x] = borrow_inputs(self.name(), inputs)?;
-        Ok(smallvec![x.with_dtype((self.0.gives)(x.dtype))])
+        Ok(smallvec![x.with_dtype((self.gives)(x.dtype))])
     }
 
     fn vjp(&self, at: &At<'_>, cotangents: &[Array]) -> Result<Vec<Option<Array>>> {
         let (x, y) = (&at.inputs[0], &at.outputs[0]);
-        let cotangent = match (self.0.backward, self.0.derivative) {
+        let cotangent = match (self.backward, self.derivative) {
             (Some(backward), _) => Some(backward(x, y, &cotangents[0])?),
             (None, Some(derivative)) => Some(transposed(&cotangents[0], |g| derivative(x, y, g))?),
             _ => None,
@@ -112,19 +114,19 @@ impl Op for Unary {
     }
 
     fn jvp(&self, at: &At<'_>, tangents: &[Option<Array>]) -> Result<Vec<Array>> {
-        match (&tangents[0], self.0.derivative) {
+        match (&tangents[0], self.derivative) {
             (Some(tangent), Some(derivative)) => Ok(vec![derivative(&at.inputs[0], &at.outputs[0], tangent)?]),
             _ => Ok(vec![zeros_like(&at.outputs[0])?]),
         }
     }
 
     fn vmap(&self, inputs: &[Array], axes: &[Option<usize>]) -> Result<Vec<(Array, Option<usize>)>> {
-        Ok(vec![(call_one(Unary(self.0), [inputs[0].clone()])?, axes[0])])
+        Ok(vec![(call_one(OpRef::Static(self.lasting()), [inputs[0].clone()])?, axes[0])])
     }
 
     fn lower(&self, place: &Place<'_>) -> Lowering<'_> {
         let doubles = place.inputs[0].dtype == Dtype::F64 && place.device == DeviceKind::Cpu;
-        if doubles && self.0.double.is_some() { Lowering::Host(self as &dyn Host) } else { Lowering::Map(self) }
+        if doubles && self.double.is_some() { Lowering::Host(self as &dyn Host) } else { Lowering::Map(self) }
     }
 }
 
@@ -136,9 +138,9 @@ pub(super) fn transposed(g: &Array, linear: impl FnOnce(&Array) -> Result<Array>
     }
 }
 
-impl Map for Unary {
+impl Map for Row {
     fn map<'k>(&self, _: &Element<'k>, inputs: &[Typed<'k>]) -> Typed<'k> {
-        (self.0.scalar)(inputs[0])
+        (self.scalar)(inputs[0])
     }
 }
 
