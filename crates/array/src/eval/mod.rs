@@ -1,16 +1,21 @@
 //! Evaluation: order → fuse → plan → run. Nothing here knows which op it has.
 
+mod around;
 pub(crate) mod cache;
+pub mod elements;
 #[cfg(test)]
 mod first_look;
 mod fuse;
+mod growth;
 mod hash;
 mod lifetimes;
 pub(crate) mod map;
 mod order;
 pub(crate) mod plan;
 mod plans;
+mod reads;
 mod run;
+mod schedule;
 pub mod site;
 mod stats;
 pub(crate) mod switches;

@@ -6,6 +6,8 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// The name under which fusion is switched off.
 pub(crate) const FUSION: &str = "fusion";
+/// The name under which the ordering of independent work side by side is.
+pub(crate) const SCHEDULE: &str = "schedule";
 
 /// Whether a fast path is switched off.
 pub(crate) fn disabled(name: &str) -> bool {
@@ -13,7 +15,7 @@ pub(crate) fn disabled(name: &str) -> bool {
     !names.is_empty() && names.contains(name)
 }
 
-/// Switches a fast path off or on again, for the whole process: an op by its name, or `fusion`.
+/// Switches a fast path off or on again, for the whole process: an op by its name, `fusion`, or `schedule`.
 pub fn set_disabled(name: &str, off: bool) {
     let mut names = names().write().unwrap_or_else(PoisonError::into_inner);
     let name = name.to_string();
