@@ -160,9 +160,42 @@ pub struct Element<'k> {
 }
 
 /// Computed by kernels.
+///
+/// Kernels can compute the maps around the op along: `x * x` as a sum loads its elements, a mean's `· 1/n` as it stores them. An op
+/// gets that in three steps: [`accepts`](Kernels::accepts) says so, `launch` asks for [`Site::elements`] instead of an input
+/// and for [`Site::results`] instead of an output, and the kernel declares them and goes through
+/// [`load`](crate::eval::elements::Loader::load) and [`store`](crate::eval::elements::Storer::store):
+///
+/// ```ignore
+/// let (x, y) = (site.elements(0)?, site.results(0));
+/// let build = || Ok(Kernel::build("cumulate", [256, 1, 1], |k| {
+///     let (x, y) = (x.declare(k, 1), y.declare(k, 1));
+///     let n = k.arg_i32("n");
+///     ... x.load(place, 1)[0] ... y.store(number, &[sum]) ...
+/// })?);
+/// site.launch_on(&key, build, groups, &[Operand::Elements(&x), Operand::Results(&y)], &[Argument::I32(n)])
+/// ```
+///
+/// Elements that are computed have the layout, the type and the alignment of the array they stand for, so the kernel takes the
+/// same way through them and gives the same bits. An op may still ask for `input` or `output`: then the maps are launched on
+/// their own.
 pub trait Kernels {
     /// Says which kernels are launched, and with what.
     fn launch(&self, site: &mut Site<'_>) -> Result<()>;
+
+    /// Which maps the kernels compute along.
+    fn accepts(&self) -> Accepts {
+        Accepts::default()
+    }
+}
+
+/// Maps that kernels compute along.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Accepts {
+    /// Those that make the first input: the kernels read it by [`Site::elements`], each element once or little more.
+    pub before: bool,
+    /// Those of the first output, which is the only one: the kernels write it by [`Site::results`].
+    pub after: bool,
 }
 
 /// Computed by Rust.

@@ -3,11 +3,15 @@
 mod rig;
 
 use pumice::eval::{Tier, set_tier};
+use pumice::ops::arg_reduce::argmin;
 use pumice::ops::astype::astype;
 use pumice::ops::binary::{add, multiply, subtract};
+use pumice::ops::broadcast_to::broadcast_to;
+use pumice::ops::reduce::{any, max, mean, sum};
+use pumice::ops::softmax::{logsumexp, softmax};
 use pumice::ops::unary::negative;
 use pumice::ops::views::{reshape, transpose};
-use pumice::{Array, Device, Dtype, Stream, default_stream, eval, new_stream, with_stream};
+use pumice::{Array, Device, Dtype, Result, Stream, default_stream, eval, new_stream, with_stream};
 use rig::{devices, slow};
 use std::sync::Mutex;
 
@@ -28,8 +32,16 @@ impl Source {
 
 const DTYPES: [Dtype; 6] = [Dtype::F32, Dtype::BF16, Dtype::F16, Dtype::I32, Dtype::U8, Dtype::I64];
 
+/// Which calls a random graph is made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Calls {
+    Maps,
+    /// Reductions too, each broadcast back; their bits are a device's own.
+    Reductions,
+}
+
 /// Builds a random graph; every call goes to one of the streams. Gives the arrays that are looked at.
-fn random_graph(seed: u64, streams: &[Stream]) -> Vec<Array> {
+fn random_graph(seed: u64, streams: &[Stream], calls: Calls) -> Vec<Array> {
     let mut source = Source(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut arrays: Vec<Array> = (0..3)
         .map(|i| {
@@ -41,19 +53,39 @@ fn random_graph(seed: u64, streams: &[Stream]) -> Vec<Array> {
     for _ in 0..4 + source.next(30) {
         let (a, b) = (arrays[source.next(arrays.len())].clone(), arrays[source.next(arrays.len())].clone());
         let stream = streams[source.next(streams.len())];
-        let made = with_stream(stream, || match source.next(7) {
+        let kinds = if calls == Calls::Maps { 7 } else { 11 };
+        let made = with_stream(stream, || match source.next(kinds) {
             0 => add(&a, &b),
             1 => subtract(&a, &b),
             2 => multiply(&a, &b),
             3 => negative(&a),
             4 => astype(&a, DTYPES[source.next(DTYPES.len())]),
             5 => transpose(&reshape(&a, &[5, 7])?, None),
-            _ => add(&a, 3),
+            6 => add(&a, 3),
+            _ => reduced(&a, &mut source),
         });
         arrays.push(made.expect("the call is well formed"));
     }
     // What is dropped here is intermediate, what stays is held.
     arrays.into_iter().filter(|_| source.next(4) == 0).collect()
+}
+
+/// A reduction along an axis, on its own or with a map after it, beside the array it was made of.
+fn reduced(x: &Array, source: &mut Source) -> Result<Array> {
+    let axis = source.next(2) as i32;
+    let reduced = match source.next(7) {
+        0 => max(x, Some(&[axis]), true),
+        1 => astype(&argmin(x, Some(axis), true)?, x.dtype()),
+        2 => any(x, Some(&[axis]), true),
+        3 => mean(x, Some(&[axis]), true),
+        4 => softmax(x, Some(&[axis]), false),
+        5 => logsumexp(x, Some(&[axis]), true),
+        _ => sum(x, Some(&[axis]), true),
+    }?;
+    match source.next(2) {
+        0 => broadcast_to(&reduced, &[7, 5]),
+        _ => subtract(x, &reduced),
+    }
 }
 
 fn bytes(arrays: &[Array]) -> Vec<Vec<u8>> {
@@ -74,10 +106,27 @@ fn fused_and_unfused_graphs_give_the_same_bits_on_every_device() {
             let stream = default_stream(device).expect("the device is there");
             for tier in [Tier::Never, Tier::Now] {
                 set_tier(tier);
-                let found = bytes(&random_graph(seed, &[stream]));
+                let found = bytes(&random_graph(seed, &[stream], Calls::Maps));
                 let expected = first.get_or_insert_with(|| found.clone());
                 assert_eq!(expected, &found, "seed {seed} on {device}, {tier:?}");
             }
+        }
+    }
+    set_tier(Tier::WhenReady);
+}
+
+#[test]
+fn reductions_fused_with_maps_give_the_bits_of_their_parts() {
+    let _turn = TIER.lock();
+    for device in devices() {
+        let stream = default_stream(device).expect("the device is there");
+        // Every graph has kernels of its own, and drivers take their time.
+        for seed in 0..graphs() / 2 {
+            let [parts, fused] = [Tier::Never, Tier::Now].map(|tier| {
+                set_tier(tier);
+                bytes(&random_graph(seed, &[stream], Calls::Reductions))
+            });
+            assert_eq!(parts, fused, "seed {seed} on {device}");
         }
     }
     set_tier(Tier::WhenReady);
@@ -92,8 +141,8 @@ fn graphs_over_several_streams_and_devices_give_the_single_streams_bits() {
         streams.extend([default_stream(device), new_stream(device)].map(|s| s.expect("the device is there")));
     }
     for seed in 0..graphs() {
-        let expected = bytes(&random_graph(seed, &streams[..1]));
-        assert_eq!(expected, bytes(&random_graph(seed, &streams)), "seed {seed}");
+        let expected = bytes(&random_graph(seed, &streams[..1], Calls::Maps));
+        assert_eq!(expected, bytes(&random_graph(seed, &streams, Calls::Maps)), "seed {seed}");
     }
 }
 

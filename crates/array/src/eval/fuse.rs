@@ -1,20 +1,27 @@
 //! Fuse: which calls are computed together.
 //!
-//! Adjacent maps over one iteration space become one kernel: what only they use never reaches memory. A map joins the group of its
-//! users when all of them are in it, so a group can be computed where its last call stands.
+//! Adjacent maps over one iteration space become one kernel: what only they use never reaches memory. Where an op's kernels accept it,
+//! the maps that make its input and those made of its output are computed in its kernels. Calls are taken from the last to the
+//! first, and only what a later unit reads from memory, or somebody looks at, becomes a unit: a map joins the unit of its
+//! users if all of them are in it, and a cheap one is computed again in each of several (`x - mean` for the variance and
+//! for the result).
 
 use smallvec::SmallVec;
 
 use crate::device::DeviceKind;
+use crate::eval::growth::Growth;
 use crate::eval::order::{Tape, TapeCall, ValueId};
-use crate::op::{Lowering, Place};
+use crate::op::{Accepts, Lowering, Place};
 use crate::shape::Spec;
 use pumice_kernel::Target;
 
 /// Calls computed in one kernel at most. Larger groups take the driver seconds to compile.
 const MOST_CALLS: usize = 64;
-/// Operands of a group at most.
-const MOST_INPUTS: usize = 12;
+/// Maps computed as results are stored, at most: few invocations do that.
+const MOST_AFTER: usize = 16;
+/// Maps computed as elements are loaded, at most, for each byte of an element. An access covers 16 bytes, and the kernel has
+/// the maps several times for each of its elements.
+const MOST_BEFORE_A_BYTE: usize = 8;
 
 /// How a call is computed; the ways of [`Lowering`] that are left after ordering.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,7 +29,7 @@ pub(crate) enum Way {
     View,
     Map,
     Write,
-    Kernels,
+    Kernels(Accepts),
     Host,
 }
 
@@ -32,6 +39,19 @@ pub(crate) enum Unit {
     Single(usize),
     /// Maps, in the tape's order.
     Group(Vec<usize>),
+    /// Kernels that compute maps along: those that make the first input, and those of the first output.
+    Around { before: Vec<usize>, call: usize, after: Vec<usize> },
+}
+
+impl Unit {
+    fn calls(&self) -> impl Iterator<Item = usize> + '_ {
+        let (before, call, after): (&[usize], Option<usize>, &[usize]) = match self {
+            Unit::Single(call) => (&[], Some(*call), &[]),
+            Unit::Group(calls) => (calls, None, &[]),
+            Unit::Around { before, call, after } => (before, Some(*call), after),
+        };
+        before.iter().copied().chain(call).chain(after.iter().copied())
+    }
 }
 
 /// The way of every call.
@@ -59,7 +79,7 @@ fn way(tape: &Tape, call: &TapeCall, target: Option<&Target>) -> Way {
         Lowering::View(_) => Way::View,
         Lowering::Map(_) => Way::Map,
         Lowering::Write(_) => Way::Write,
-        Lowering::Kernels(_) => Way::Kernels,
+        Lowering::Kernels(kernels) => Way::Kernels(kernels.accepts()),
         Lowering::Host(_) => Way::Host,
         Lowering::Decompose | Lowering::Program(_) => {
             unreachable!("[{}] was replaced by what it stands for", call.op.name())
@@ -67,80 +87,113 @@ fn way(tape: &Tape, call: &TapeCall, target: Option<&Target>) -> Way {
     })
 }
 
-/// Puts maps into groups; without `fusion` every call is computed alone.
+/// Puts calls into units, in the order they are computed; without `fusion` every call is computed alone.
 pub(crate) fn fuse(tape: &Tape, ways: &[Way], fusion: bool) -> Vec<Unit> {
-    let most = if fusion { MOST_CALLS } else { 1 };
-    let users = Users::of(tape);
-    let mut grouped: Vec<bool> = vec![false; tape.calls.len()];
+    let mut fuser = Fuser::new(tape, ways, fusion);
     let mut units: Vec<Unit> = Vec::new();
     for root in (0..tape.calls.len()).rev() {
-        if grouped[root] {
-            continue;
-        }
-        match ways[root] {
-            Way::Map => units.push(Unit::Group(grow(tape, ways, &users, &mut grouped, root, most))),
-            _ => units.push(Unit::Single(root)),
+        if let Some(unit) = fuser.unit(root) {
+            fuser.take(&unit);
+            units.push(unit);
         }
     }
     units.reverse();
     units
 }
 
-/// Who makes and who uses each value.
-struct Users {
-    maker: Vec<Option<usize>>,
-    users: Vec<SmallVec<[usize; 2]>>,
+/// What is known of the tape, and of the units made so far.
+pub(super) struct Fuser<'a> {
+    pub tape: &'a Tape,
+    pub ways: &'a [Way],
+    fusion: bool,
+    /// Who makes and who uses each value.
+    pub maker: Vec<Option<usize>>,
+    pub users: Vec<SmallVec<[usize; 2]>>,
+    /// Values that a unit reads from memory.
+    pub needed: Vec<bool>,
+    /// Calls whose values a unit stores.
+    done: Vec<bool>,
 }
 
-impl Users {
-    fn of(tape: &Tape) -> Users {
-        let mut all = Users { maker: vec![None; tape.values.len()], users: vec![SmallVec::new(); tape.values.len()] };
+impl<'a> Fuser<'a> {
+    fn new(tape: &'a Tape, ways: &'a [Way], fusion: bool) -> Fuser<'a> {
+        let (values, calls) = (tape.values.len(), tape.calls.len());
+        let mut maker = vec![None; values];
+        let mut users = vec![SmallVec::new(); values];
         for (i, call) in tape.calls.iter().enumerate() {
-            call.inputs.iter().for_each(|&v| all.users[v as usize].push(i));
-            call.outputs.iter().for_each(|&v| all.maker[v as usize] = Some(i));
+            call.inputs.iter().for_each(|&v| users[v as usize].push(i));
+            call.outputs.iter().for_each(|&v| maker[v as usize] = Some(i));
         }
-        all
+        Fuser { tape, ways, fusion, maker, users, needed: vec![false; values], done: vec![false; calls] }
     }
-}
 
-fn grow(tape: &Tape, ways: &[Way], users: &Users, grouped: &mut [bool], root: usize, most: usize) -> Vec<usize> {
-    let space = &tape.values[tape.calls[root].outputs[0] as usize].spec.shape;
-    let mut members = vec![root];
-    let mut outside: SmallVec<[ValueId; MOST_INPUTS]> = tape.calls[root].inputs.iter().copied().collect();
-    grouped[root] = true;
-    let mut next = 0;
-    while next < members.len() {
-        for &value in &tape.calls[members[next]].inputs {
-            let Some(maker) = users.maker[value as usize] else { continue };
-            let call = &tape.calls[maker];
-            let joins = ways[maker] == Way::Map
-                && !grouped[maker]
-                && call.stream == tape.calls[root].stream
-                && tape.values[value as usize].spec.shape == *space
-                && members.len() < most
-                && users.users[value as usize].iter().all(|user| members.contains(user));
-            if joins && take_inputs(&mut outside, value, &call.inputs) {
-                grouped[maker] = true;
-                members.push(maker);
+    pub fn held(&self, value: ValueId) -> bool {
+        self.tape.values[value as usize].held
+    }
+
+    /// The unit that ends with a call; none if its result is computed elsewhere.
+    fn unit(&mut self, root: usize) -> Option<Unit> {
+        match self.ways[root] {
+            _ if self.done[root] => None,
+            Way::Map => {
+                let value = self.tape.calls[root].outputs[0];
+                (self.held(value) || self.needed[value as usize]).then(|| self.maps(root))
             }
+            Way::Kernels(_) if self.fusion => {
+                let before = self.before(root);
+                Some(Unit::Around { before, call: root, after: Vec::new() })
+            }
+            _ => Some(Unit::Single(root)),
         }
-        next += 1;
     }
-    members.sort_unstable();
-    members
-}
 
-/// Replaces a value by what it is made from, unless there would be too many.
-fn take_inputs(outside: &mut SmallVec<[ValueId; MOST_INPUTS]>, value: ValueId, inputs: &[ValueId]) -> bool {
-    let mut after: SmallVec<[ValueId; MOST_INPUTS]> = outside.iter().copied().filter(|&v| v != value).collect();
-    for &input in inputs {
-        if !after.contains(&input) {
-            after.push(input);
+    /// Maps that end with a call, in the kernels they follow if those accept it.
+    fn maps(&self, root: usize) -> Unit {
+        if !self.fusion {
+            return Unit::Group(vec![root]);
+        }
+        let growth = Growth::of_maps(self, root, MOST_CALLS);
+        let follows =
+            growth.outside().iter().find_map(|&value| self.maker[value as usize].filter(|_| self.ends(&growth, value)));
+        let members = growth.into_calls();
+        match follows {
+            Some(call) => Unit::Around { before: self.before(call), call, after: members },
+            None => Unit::Group(members),
         }
     }
-    let fits = after.len() <= MOST_INPUTS;
-    if fits {
-        *outside = after;
+
+    /// Whether the kernels that make a value can compute these maps of it.
+    fn ends(&self, growth: &Growth<'_>, value: ValueId) -> bool {
+        let Some(maker) = self.maker[value as usize] else { return false };
+        let call = &self.tape.calls[maker];
+        matches!(self.ways[maker], Way::Kernels(Accepts { after: true, .. }))
+            && call.outputs.len() == 1
+            && growth.len() <= MOST_AFTER
+            && !self.held(value)
+            && !self.needed[value as usize]
+            && growth.covers(value)
     }
-    fits
+
+    /// The maps that make the first input of a call and can be computed in its kernels; all of them or none.
+    fn before(&self, call: usize) -> Vec<usize> {
+        let Way::Kernels(Accepts { before: true, .. }) = self.ways[call] else { return Vec::new() };
+        let input = &self.tape.values[self.tape.calls[call].inputs[0] as usize].spec;
+        let growth = Growth::before(self, call, MOST_BEFORE_A_BYTE * input.dtype.size());
+        if growth.was_cut() { Vec::new() } else { growth.into_calls() }
+    }
+
+    /// Notes what a unit reads and what it stores.
+    fn take(&mut self, unit: &Unit) {
+        let calls: SmallVec<[usize; 8]> = unit.calls().collect();
+        let inside = |value: ValueId| self.maker[value as usize].is_some_and(|maker| calls.contains(&maker));
+        let mut read: SmallVec<[ValueId; 8]> = SmallVec::new();
+        for &call in &calls {
+            read.extend(self.tape.calls[call].inputs.iter().copied().filter(|&value| !inside(value)));
+        }
+        read.into_iter().for_each(|value| self.needed[value as usize] = true);
+        for &call in &calls {
+            let stores = self.ways[call] != Way::Map || self.held(self.tape.calls[call].outputs[0]);
+            self.done[call] |= stores;
+        }
+    }
 }

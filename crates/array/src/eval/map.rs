@@ -83,11 +83,17 @@ impl Group {
             Form::Linear { wide, long } => key.word(((wide as u64) << 8) | long as u64),
             Form::Strided { rank, long } => key.word((1 << 32) | ((rank as u64) << 8) | long as u64),
         }
+        self.structure(&mut key);
+        key
+    }
+
+    /// Adds what distinguishes the group from others, whatever kernel it is in.
+    pub fn structure(&self, key: &mut Key) {
         key.word(self.inputs.len() as u64);
         self.inputs.iter().for_each(|input| key.word((input.dtype as u64) << 8 | input.access as u64));
         for node in &self.nodes {
             key.name(node.op.name());
-            node.op.key(&mut key);
+            node.op.key(key);
             key.word(node.output.dtype as u64);
             for operand in &node.operands {
                 match *operand {
@@ -97,7 +103,6 @@ impl Group {
             }
         }
         self.outputs.iter().for_each(|&node| key.word(node as u64));
-        key
     }
 
     /// The kernel's name: the ops in it.
@@ -262,7 +267,13 @@ impl Group {
     }
 
     /// The stored elements, from those of the inputs.
-    fn compute<'k>(&self, k: &'k Builder, index: Val<'k>, inputs: &[Typed<'k>], device: DeviceKind) -> Vec<Typed<'k>> {
+    pub fn compute<'k>(
+        &self,
+        k: &'k Builder,
+        index: Val<'k>,
+        inputs: &[Typed<'k>],
+        device: DeviceKind,
+    ) -> Vec<Typed<'k>> {
         let mut values: Vec<Typed> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             let operands: SmallVec<[Typed; 3]> = node
@@ -331,7 +342,7 @@ impl<'k> Operands<'k> {
     }
 }
 
-fn aligned(wide: usize, dtype: Dtype) -> u32 {
+pub(super) fn aligned(wide: usize, dtype: Dtype) -> u32 {
     (wide * dtype.size()).min(16) as u32
 }
 
@@ -343,16 +354,16 @@ fn indices<'k>(k: &'k Builder, long: bool, place: impl FnOnce(Val<'k>, Val<'k>) 
     }
 }
 
-fn number<'k>(k: &'k Builder, name: &str, long: bool) -> Val<'k> {
+pub(super) fn number<'k>(k: &'k Builder, name: &str, long: bool) -> Val<'k> {
     if long { k.arg_i64(name) } else { k.arg_i32(name) }
 }
 
-fn long_index(index: Val<'_>) -> Val<'_> {
+pub(super) fn long_index(index: Val<'_>) -> Val<'_> {
     index.to_u(Scalar::I64)
 }
 
 /// A plain value among the arguments; a complex one takes two.
-fn value_argument<'k>(k: &'k Builder, name: &str, dtype: Dtype) -> Val<'k> {
+pub(super) fn value_argument<'k>(k: &'k Builder, name: &str, dtype: Dtype) -> Val<'k> {
     match dtype {
         Dtype::C64 => {
             let [re, im] = ["re", "im"].map(|part| k.arg_f32(&format!("{name}_{part}")));

@@ -1,9 +1,12 @@
 //! Evaluation: order → fuse → plan → run. Nothing here knows which op it has.
 
+mod around;
 pub(crate) mod cache;
+pub mod elements;
 #[cfg(test)]
 mod first_look;
 mod fuse;
+mod growth;
 mod hash;
 mod inline;
 mod lifetimes;
@@ -11,8 +14,10 @@ pub(crate) mod map;
 mod order;
 pub(crate) mod plan;
 mod plans;
+mod reads;
 mod replay;
 mod run;
+mod schedule;
 mod seen;
 pub mod site;
 mod stats;

@@ -15,13 +15,16 @@ use crate::cpu::block::BlockProgram;
 use crate::device::{DeviceKind, Stream};
 use crate::dtype::Dtype;
 use crate::error::Result;
+use crate::eval::around::Members;
 use crate::eval::cache::{self, Found};
+use crate::eval::elements::{Bound, Maps, Operand};
 use crate::eval::fuse::{Unit, Way, lowered};
-use crate::eval::map::{Form, Group, GroupInput, GroupNode, Operand, Reach};
+use crate::eval::map::{self, Form, Group, GroupNode, Reach};
 use crate::eval::order::{Tape, ValueId};
 use crate::eval::replay::MaybeReplay;
-use crate::eval::site::{Placed, Site};
+use crate::eval::site::Placed;
 use crate::eval::write::WriteStep;
+use crate::eval::{lifetimes, schedule, switches};
 use crate::launch::{Compiled, PendingCompiled, fold_groups};
 use crate::op::{Key, Lowering, OpRef};
 use crate::ops;
@@ -122,6 +125,7 @@ pub(crate) fn plan(
         match unit {
             Unit::Group(calls) => planner.group(tape, calls)?,
             Unit::Single(call) => planner.single(tape, *call, ways[*call])?,
+            Unit::Around { before, call, after } => planner.kernels(tape, before, *call, after)?,
         }
     }
     if let Some(later) = later {
@@ -173,6 +177,11 @@ impl Planner {
         self.stream.expect("set before a call is planned")
     }
 
+    /// What follows is for a call of this stream.
+    pub(super) fn begin(&mut self, stream: Stream) {
+        self.stream = Some(stream);
+    }
+
     pub(super) fn at(&self, value: ValueId) -> &Placed {
         self.placed[value as usize].as_ref().expect("units stand after those they need")
     }
@@ -197,13 +206,12 @@ impl Planner {
     }
 
     fn single(&mut self, tape: &Tape, index: usize, way: Way) -> Result<()> {
-        let call = &tape.calls[index];
-        self.stream = Some(call.stream);
+        self.begin(tape.calls[index].stream);
         match way {
             Way::View => self.view(tape, index),
             Way::Host => self.host(tape, index),
             Way::Write => self.write(tape, index),
-            Way::Kernels | Way::Map => self.kernels(tape, index),
+            Way::Kernels(_) | Way::Map => self.kernels(tape, &[], index, &[]),
         }
     }
 
@@ -233,28 +241,6 @@ impl Planner {
         Ok(())
     }
 
-    fn kernels(&mut self, tape: &Tape, index: usize) -> Result<()> {
-        let call = &tape.calls[index];
-        let inputs: Vec<Placed> = call.inputs.iter().map(|&v| self.at(v).clone()).collect();
-        let specs = |ids: &[ValueId]| ids.iter().map(|&v| tape.values[v as usize].spec.clone()).collect::<Vec<Spec>>();
-        let (input_specs, output_specs) = (specs(&call.inputs), specs(&call.outputs));
-        let outputs: Vec<Placed> = output_specs.iter().map(|spec| self.allocate(spec)).collect();
-        let nothing = output_specs.iter().all(|spec| spec.size() == 0);
-        let target = self.target;
-        let mut site = Site { planner: self, inputs, outputs, input_specs, output_specs };
-        if !nothing {
-            lowered(tape, call, target, |lowering, _| match lowering {
-                Lowering::Kernels(kernels) => kernels.launch(&mut site),
-                _ => unreachable!("[{}] was kernels when it was ordered", call.op.name()),
-            })?;
-        }
-        let outputs = site.outputs;
-        for (&value, placed) in call.outputs.iter().zip(outputs) {
-            self.placed[value as usize] = Some(placed);
-        }
-        Ok(())
-    }
-
     fn host(&mut self, tape: &Tape, index: usize) -> Result<()> {
         let call = &tape.calls[index];
         let spec_of = |v: ValueId| tape.values[v as usize].spec.clone();
@@ -269,39 +255,10 @@ impl Planner {
     }
 
     fn group(&mut self, tape: &Tape, calls: &[usize]) -> Result<()> {
-        let root = &tape.calls[*calls.last().expect("a group has calls")];
-        self.stream = Some(root.stream);
-        let shape = tape.values[root.outputs[0] as usize].spec.shape.clone();
-        let (mut inputs, mut ids): (Vec<Placed>, Vec<ValueId>) = Default::default();
-        let mut nodes: Vec<GroupNode> = Vec::with_capacity(calls.len());
-        let mut made: Vec<ValueId> = Vec::with_capacity(calls.len());
-        for &index in calls {
-            let call = &tape.calls[index];
-            let operands = call.inputs.iter().map(|&value| {
-                if let Some(node) = made.iter().position(|&m| m == value) {
-                    return Operand::Node(node);
-                }
-                Operand::Input(ids.iter().position(|&id| id == value).unwrap_or_else(|| {
-                    ids.push(value);
-                    inputs.push(self.at(value).clone());
-                    ids.len() - 1
-                }))
-            });
-            nodes.push(GroupNode {
-                op: call.op.clone(),
-                operands: operands.collect(),
-                inputs: call.inputs.iter().map(|&v| tape.values[v as usize].spec.clone()).collect(),
-                output: tape.values[call.outputs[0] as usize].spec.clone(),
-            });
-            made.push(call.outputs[0]);
-        }
-        let last = nodes.len() - 1;
-        let outputs: Vec<usize> =
-            (0..nodes.len()).filter(|&i| i == last || tape.values[made[i] as usize].held).collect();
-        let places = self.map(nodes, inputs, &outputs, &shape)?;
-        for (&node, place) in outputs.iter().zip(places) {
-            self.placed[made[node] as usize] = Some(place);
-        }
+        self.begin(tape.calls[calls[0]].stream);
+        let Members { maps, made } = self.members(tape, calls, None);
+        let places = self.map(&maps)?;
+        self.place(&made, places);
         Ok(())
     }
 
@@ -314,33 +271,29 @@ impl Planner {
         }
         let node = GroupNode {
             op: ops::copy::op(),
-            operands: SmallVec::from_slice(&[Operand::Input(0)]),
+            operands: SmallVec::from_slice(&[map::Operand::Input(0)]),
             inputs: smallvec![spec.clone()],
             output: spec.clone(),
         };
-        Ok(self.map(vec![node], vec![from.clone()], &[0], &spec.shape)?.swap_remove(0))
+        Ok(self.map(&Maps::new(vec![node], vec![0], vec![from.clone()], &spec.shape))?.swap_remove(0))
     }
 
-    /// Plans a group of maps over a shape; gives where its outputs lie.
-    fn map(
-        &mut self,
-        nodes: Vec<GroupNode>,
-        inputs: Vec<Placed>,
-        outputs: &[usize],
-        shape: &[i32],
-    ) -> Result<Vec<Placed>> {
-        let inputs: Vec<Placed> =
-            inputs.into_iter().map(|placed| Placed { layout: placed.layout.broadcast_to(shape), ..placed }).collect();
-        let group_inputs = inputs.iter().map(|p| GroupInput { dtype: p.dtype, access: reach(p) }).collect();
-        let places: Vec<Placed> = outputs.iter().map(|&node| self.allocate(&nodes[node].output)).collect();
-        let group = Group { inputs: group_inputs, nodes, outputs: outputs.to_vec() };
-        if crate::shape::size_of(shape) > 0 {
-            match self.stream().device.kind {
-                DeviceKind::Gpu => self.map_launch(&group, &inputs, &places, shape)?,
-                DeviceKind::Cpu => self.map_block(&group, &inputs, &places, shape)?,
-            }
-        }
+    /// Plans a group of maps; gives where its outputs lie.
+    fn map(&mut self, maps: &Maps) -> Result<Vec<Placed>> {
+        let nodes = maps.group.outputs.iter().map(|&node| &maps.group.nodes[node]);
+        let places: Vec<Placed> = nodes.map(|node| self.allocate(&node.output)).collect();
+        self.map_into(maps, &places)?;
         Ok(places)
+    }
+
+    /// Plans a group of maps into memory.
+    pub(super) fn map_into(&mut self, maps: &Maps, places: &[Placed]) -> Result<()> {
+        let Maps { group, inputs, shape } = maps;
+        match self.stream().device.kind {
+            _ if crate::shape::size_of(shape) == 0 => Ok(()),
+            DeviceKind::Gpu => self.map_launch(group, inputs, places, shape),
+            DeviceKind::Cpu => self.map_block(group, inputs, places, shape),
+        }
     }
 
     fn map_launch(&mut self, group: &Group, inputs: &[Placed], outputs: &[Placed], shape: &[i32]) -> Result<()> {
@@ -386,18 +339,18 @@ impl Planner {
         let donors = donors(group, &operands, outputs);
         operands.extend(outputs.iter().cloned());
         let groups = fold_groups((count as u64).div_ceil(Group::elements_per_group(form)));
-        let Some(kernel) = self.group_kernel(group, form)? else { return Ok(()) };
+        let fused = group.nodes.len() > 1;
+        let Some(kernel) = self.kernel(&group.key(form), fused, || group.kernel(form))? else { return Ok(()) };
         self.push(Work::Launch(Box::new(LaunchStep { kernel, groups, operands, arguments, donors })));
         Ok(())
     }
 
-    /// The kernel of a group; none if it is a fused one that is being compiled.
-    fn group_kernel(&mut self, group: &Group, form: Form) -> Result<Option<Compiled>> {
-        let key = group.key(form);
-        if !self.later || group.nodes.len() == 1 {
-            return cache::kernel(&key, || group.kernel(form)).map(Some);
+    /// The kernel of a key; none if it is a fused one that is being compiled.
+    fn kernel(&mut self, key: &Key, fused: bool, build: impl FnOnce() -> Result<Kernel>) -> Result<Option<Compiled>> {
+        if !self.later || !fused {
+            return cache::kernel(key, build).map(Some);
         }
-        match cache::kernel_later(&key, || group.kernel(form))? {
+        match cache::kernel_later(key, build)? {
             Found::Ready(kernel) => Ok(Some(kernel)),
             Found::Pending(pending) => {
                 self.waiting_for.push(pending);
@@ -421,19 +374,25 @@ impl Planner {
         Ok(())
     }
 
+    /// Plans a launch.
     pub fn launch(
         &mut self,
-        key: &Key,
+        key: Key,
         build: impl FnOnce() -> Result<Kernel>,
         groups: [u32; 3],
-        operands: &[&Placed],
+        operands: &[Operand<'_>],
         scalars: &[Argument],
     ) -> Result<()> {
-        let kernel = cache::kernel(key, build)?;
-        let operands = operands.iter().map(|&placed| placed.clone()).collect();
-        let arguments = scalars.iter().map(|&scalar| PlanArgument::Fixed(scalar)).collect();
-        let donors = SmallVec::new();
-        self.push(Work::Launch(Box::new(LaunchStep { kernel, groups, operands, arguments, donors })));
+        let mut key = key;
+        let bound = Bound::new(operands, scalars, &mut key);
+        let build = || {
+            let mut kernel = build()?;
+            kernel.name = bound.name(&kernel.name);
+            Ok(kernel)
+        };
+        let Some(kernel) = self.kernel(&key, bound.is_fused(), build)? else { return Ok(()) };
+        let (operands, arguments) = (bound.operands.into(), bound.arguments.into());
+        self.push(Work::Launch(Box::new(LaunchStep { kernel, groups, operands, arguments, donors: SmallVec::new() })));
         Ok(())
     }
 
@@ -444,13 +403,16 @@ impl Planner {
                 self.plan.results.push((i as ValueId, placed));
             }
         }
-        crate::eval::lifetimes::settle(&mut self.plan, tape);
+        if !switches::disabled(switches::SCHEDULE) {
+            schedule::schedule(&mut self.plan);
+        }
+        lifetimes::settle(&mut self.plan, tape);
         self.plan
     }
 }
 
 /// How an input's elements are reached, its layout broadcast to the result's shape.
-fn reach(placed: &Placed) -> Reach {
+pub(super) fn reach(placed: &Placed) -> Reach {
     match placed.home {
         Home::Value(_) => Reach::Value,
         _ if placed.layout.is_single() && placed.layout.size() > 1 => Reach::Single,

@@ -5,6 +5,7 @@ use pumice_kernel::{Kernel, Target};
 
 use crate::dtype::{Dtype, Element};
 use crate::error::Result;
+use crate::eval::elements::{Elements, Maps, Operand, Results};
 use crate::eval::plan::{Home, Planner};
 use crate::op::Key;
 use crate::shape::{Layout, Spec};
@@ -28,6 +29,12 @@ pub struct Site<'a> {
     pub(crate) outputs: Vec<Placed>,
     pub(crate) input_specs: Vec<Spec>,
     pub(crate) output_specs: Vec<Spec>,
+    /// Maps that make the first input, as long as it does not lie in memory.
+    pub(crate) before: Option<Maps>,
+    /// Maps of the first output, and where theirs go.
+    pub(crate) after: Option<(Maps, Vec<Placed>)>,
+    /// Whether kernels compute those along, or there is nothing to compute.
+    pub(crate) settled: bool,
 }
 
 impl Site<'_> {
@@ -48,6 +55,7 @@ impl Site<'_> {
 
     /// An input where it lies, by whatever strides.
     pub fn input(&mut self, i: usize) -> Result<Placed> {
+        self.settle_input(i)?;
         match self.inputs[i].home {
             Home::Value(_) => self.contiguous(i),
             _ => Ok(self.inputs[i].clone()),
@@ -56,12 +64,33 @@ impl Site<'_> {
 
     /// An input without gaps, the last axis fastest; copied if it is not so already.
     pub fn contiguous(&mut self, i: usize) -> Result<Placed> {
+        self.settle_input(i)?;
         let input = &self.inputs[i];
         if matches!(input.home, Home::Value(_)) || !input.layout.is_row_contiguous() {
             let copy = self.planner.copy(&input.clone(), &self.input_specs[i])?;
             self.inputs[i] = copy;
         }
         Ok(self.inputs[i].clone())
+    }
+
+    /// The elements of an input, loaded or computed: what kernels read by that accept maps before them
+    /// ([`Kernels::accepts`](crate::op::Kernels::accepts)).
+    pub fn elements(&mut self, i: usize) -> Result<Elements> {
+        match &self.before {
+            Some(maps) if i == 0 => Ok(Elements::by_maps(maps, &self.inputs[0])),
+            _ => Ok(Elements::in_memory(&self.input(i)?)),
+        }
+    }
+
+    /// An output as kernels write it that accept maps after them. It may be asked for once, and all of it must be written.
+    pub fn results(&mut self, j: usize) -> Results {
+        match &self.after {
+            Some((maps, stored)) if j == 0 => {
+                self.settled = true;
+                Results::through(maps, stored.clone())
+            }
+            _ => Results::in_memory(self.output(j)),
+        }
     }
 
     /// An output: without gaps, the last axis fastest.
@@ -71,6 +100,7 @@ impl Site<'_> {
 
     /// An output that begins as an input, in its memory if nobody else needs that. Asked for before anything is launched.
     pub fn output_from(&mut self, j: usize, i: usize) -> Result<Placed> {
+        self.settle_input(i)?;
         let placed = self.planner.copy_unless_donated(&self.inputs[i], &self.output_specs[j])?;
         self.outputs[j] = placed.clone();
         Ok(placed)
@@ -92,7 +122,39 @@ impl Site<'_> {
         operands: &[&Placed],
         scalars: &[Argument],
     ) -> Result<()> {
-        self.planner.launch(key, build, groups, operands, scalars)
+        let operands: Vec<Operand<'_>> = operands.iter().map(|&placed| Operand::Placed(placed)).collect();
+        self.launch_on(key, build, groups, &operands, scalars)
+    }
+
+    /// The same on elements and results too. The kernel declares them in this order, before scalars of its own. What maps make
+    /// of the kernel is added to the key.
+    pub fn launch_on(
+        &mut self,
+        key: &Key,
+        build: impl FnOnce() -> Result<Kernel>,
+        groups: [u32; 3],
+        operands: &[Operand<'_>],
+        scalars: &[Argument],
+    ) -> Result<()> {
+        self.planner.launch(key.clone(), build, groups, operands, scalars)
+    }
+
+    /// Computes the maps before the op where its kernels do not.
+    fn settle_input(&mut self, i: usize) -> Result<()> {
+        match self.before.take_if(|_| i == 0) {
+            Some(maps) => self.planner.map_into(&maps, &self.inputs[..1]),
+            None => Ok(()),
+        }
+    }
+
+    /// Computes the maps after the op if its kernels did not; gives where outputs and those of the maps lie.
+    pub(crate) fn finish(self) -> Result<(Vec<Placed>, Vec<Placed>)> {
+        let (maps, stored) = self.after.unzip();
+        if let (Some(mut maps), Some(stored), false) = (maps, &stored, self.settled) {
+            maps.inputs[0] = self.outputs[0].clone();
+            self.planner.map_into(&maps, stored)?;
+        }
+        Ok((self.outputs, stored.unwrap_or_default()))
     }
 }
 

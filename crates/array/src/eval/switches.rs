@@ -8,6 +8,8 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 pub(crate) const FUSION: &str = "fusion";
 /// The name under which the replay of compiled functions is.
 pub(crate) const REPLAY: &str = "replay";
+/// The name under which the ordering of independent work side by side is.
+pub(crate) const SCHEDULE: &str = "schedule";
 
 /// Whether a fast path is switched off.
 pub(crate) fn disabled(name: &str) -> bool {
@@ -16,8 +18,7 @@ pub(crate) fn disabled(name: &str) -> bool {
         && switches.names.read().unwrap_or_else(PoisonError::into_inner).contains(name)
 }
 
-/// Switches a fast path off or on again, for the whole process: an op by its name, `fusion`,
-/// `compile` or `replay`.
+/// Switches a fast path off or on again, for the whole process: an op by its name, `fusion`, `schedule`, `compile` or `replay`.
 pub fn set_disabled(name: &str, off: bool) {
     let switches = switches();
     let mut names = switches.names.write().unwrap_or_else(PoisonError::into_inner);

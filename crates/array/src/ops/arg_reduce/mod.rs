@@ -10,7 +10,7 @@ use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::eval::site::{HostSite, Site};
-use crate::op::{At, Host, Kernels, Key, Lowering, Op, Place, Specs, expect_inputs};
+use crate::op::{Accepts, At, Host, Kernels, Key, Lowering, Op, Place, Specs, expect_inputs};
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::ops::full::zeros_like;
 use crate::ops::reduce::axes::Order;
@@ -104,6 +104,10 @@ impl Kernels for ArgReduce {
     fn launch(&self, site: &mut Site<'_>) -> Result<()> {
         let combiner = gpu::Finder { wanted: self.wanted, dtype: site.input_spec(0).dtype };
         crate::ops::reduce::gpu::launch(&combiner, site, &self.axes, Order::Kept)
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts { before: true, after: true }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::eval::site::{HostSite, Site};
-use crate::op::{At, Host, Kernels, Key, Lowering, Op, Place, Specs, expect_inputs};
+use crate::op::{Accepts, At, Host, Kernels, Key, Lowering, Op, Place, Specs, expect_inputs};
 use crate::ops::astype::astype;
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::ops::full::{full, zeros_like};
@@ -156,6 +156,10 @@ impl Kernels for Reduce {
     fn launch(&self, site: &mut Site<'_>) -> Result<()> {
         let combiner = RowCombiner { row: self.row, dtype: site.input_spec(0).dtype };
         gpu::launch(&combiner, site, &self.axes, Order::Free)
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts { before: true, after: true }
     }
 }
 

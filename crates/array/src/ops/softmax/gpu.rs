@@ -1,12 +1,13 @@
 //! Softmax on the GPU: rows that fit registers are read once; longer ones are reduced first, then scaled.
 
-use pumice_kernel::{Access, Builder, Kernel, Val};
+use pumice_kernel::{Buffer, Builder, Kernel, Val};
 use smallvec::smallvec;
 
 use super::logsumexp::Exponentials;
 use crate::dtype::Dtype;
 use crate::error::Result;
-use crate::eval::site::{Placed, Site};
+use crate::eval::elements::{Elements, Loader, Operand, Results, Storer};
+use crate::eval::site::Site;
 use crate::launch::fold_groups;
 use crate::op::Key;
 use crate::ops::reduce::axes::Order;
@@ -23,7 +24,12 @@ const ACCESSES: usize = 4;
 
 /// Launches softmax along the last axis.
 pub(super) fn launch(site: &mut Site<'_>) -> Result<()> {
-    let (input, output) = (site.contiguous(0)?, site.output(0));
+    let mut input = site.elements(0)?;
+    if !input.layout.is_row_contiguous() {
+        site.contiguous(0)?;
+        input = site.elements(0)?;
+    }
+    let output = site.results(0);
     let n = *site.input_spec(0).shape.last().expect("softmax is along an axis") as i64;
     let rows = site.input_spec(0).size() as i64 / n;
     let long = rows * n > i32::MAX as i64 / 2;
@@ -56,11 +62,7 @@ impl Rows {
         key
     }
 
-    fn align(&self) -> u32 {
-        (self.wide * self.dtype.size()) as u32
-    }
-
-    fn in_registers(&self, site: &mut Site<'_>, input: &Placed, output: &Placed) -> Result<()> {
+    fn in_registers(&self, site: &mut Site<'_>, input: &Elements, output: &Results) -> Result<()> {
         let team = [8, 64, WORKGROUP][(self.n > 64) as usize + (self.n > 64 * REGISTERS) as usize];
         let accesses = (self.n as u64).div_ceil(team as u64 * self.wide as u64).next_power_of_two() as usize;
         let exchange = Exchange::of(site.target().subgroup_size);
@@ -68,18 +70,25 @@ impl Rows {
         key.word((team as u64) << 32 | (accesses as u64) << 1 | (exchange == Exchange::Shared) as u64);
         let build = || {
             Ok(Kernel::build("softmax", [WORKGROUP, 1, 1], |k| {
-                self.write_in_registers(k, exchange, team, accesses);
+                let (x, y) = (input.declare(k, self.wide), output.declare(k, self.wide));
+                self.write_in_registers(k, &x, &y, exchange, [team, accesses as u32]);
             })?)
         };
         let groups = fold_groups((self.rows as u64).div_ceil((WORKGROUP / team) as u64));
         let arguments = [self.rows, self.n].map(|number| self.indices.number(number));
-        site.launch(&key, build, groups, &[input, output], &arguments)
+        let operands = [Operand::Elements(input), Operand::Results(output)];
+        site.launch_on(&key, build, groups, &operands, &arguments)
     }
 
-    fn write_in_registers(&self, k: &Builder, exchange: Exchange, team: u32, accesses: usize) {
-        let (ix, wide, elem) = (self.indices, self.wide, self.dtype.elem());
-        let x = k.buffer("x", elem, Access::Read, self.align());
-        let y = k.buffer("y", elem, Access::Write, self.align());
+    fn write_in_registers<'k>(
+        &self,
+        k: &'k Builder,
+        x: &Loader<'_, 'k>,
+        y: &Storer<'_, 'k>,
+        exchange: Exchange,
+        [team, accesses]: [u32; 2],
+    ) {
+        let (ix, wide) = (self.indices, self.wide);
         let (rows, n) = (ix.argument(k, "rows"), ix.argument(k, "n"));
         let position = exchange.position(k);
         let lane = ix.of(position & (team as i32 - 1));
@@ -87,7 +96,7 @@ impl Rows {
         let row = ix.of(k.group_index()) * ((WORKGROUP / team) as i32) + row_in_group;
         let start = row * n;
         let end = row.lt_u(rows).select(n, ix.of(k.i32(0)));
-        let places: Vec<Val> = (0..accesses).map(|j| (lane + (j as i32) * (team as i32)) * (wide as i32)).collect();
+        let places: Vec<Val> = (0..accesses as i32).map(|j| (lane + j * (team as i32)) * (wide as i32)).collect();
         let outside = vec![k.f32(f32::NEG_INFINITY); wide];
         let parts: Vec<Vec<Val>> =
             places.iter().map(|&i| k.if_(i.lt(end), || load(x, start + i, wide), || outside.clone())).collect();
@@ -99,29 +108,34 @@ impl Rows {
         let scale = 1.0 / together(k, exchange, team, "sum", sum);
         for (&i, part) in places.iter().zip(&powers) {
             let scaled: Vec<Val> = part.iter().map(|&v| v * scale).collect();
-            k.when(i.lt(end), || store(y, start + i, &scaled));
+            k.when(i.lt(end), || self.store(y, start + i, &scaled));
         }
     }
 
     /// The greatest element of each row and the sum of exponentials around it, then the elements by them.
-    fn in_passes(&self, site: &mut Site<'_>, input: &Placed, output: &Placed) -> Result<()> {
+    fn in_passes(&self, site: &mut Site<'_>, input: &Elements, output: &Results) -> Result<()> {
         let [most, sum] = [(); 2].map(|_| site.scratch(&[self.rows as i32], Dtype::F32));
         let last = site.input_spec(0).ndim() - 1;
         let goal = Goal::Partial(vec![most.clone(), sum.clone()]);
         reduce::gpu::launch_into(&Exponentials { dtype: self.dtype }, site, &[last], Order::Free, goal)?;
         let per_group = (WORKGROUP as usize * self.wide * ACCESSES) as u64;
         let blocks = (self.n as u64).div_ceil(per_group) as i64;
-        let build = || Ok(Kernel::build("softmax_scale", [WORKGROUP, 1, 1], |k| self.write_scaling(k))?);
+        let build = || {
+            Ok(Kernel::build("softmax_scale", [WORKGROUP, 1, 1], |k| {
+                let x = input.declare(k, self.wide);
+                let [most, sum] = ["most", "sum"].map(|name| k.input(name, Dtype::F32.elem()));
+                self.write_scaling(k, &x, [most, sum], &output.declare(k, self.wide));
+            })?)
+        };
         let arguments = [self.rows, self.n, blocks].map(|number| self.indices.number(number));
         let groups = fold_groups((self.rows * blocks) as u64);
-        site.launch(&self.key("softmax scale"), build, groups, &[input, &most, &sum, output], &arguments)
+        let operands =
+            [Operand::Elements(input), Operand::Placed(&most), Operand::Placed(&sum), Operand::Results(output)];
+        site.launch_on(&self.key("softmax scale"), build, groups, &operands, &arguments)
     }
 
-    fn write_scaling(&self, k: &Builder) {
-        let (ix, wide, elem) = (self.indices, self.wide, self.dtype.elem());
-        let x = k.buffer("x", elem, Access::Read, self.align());
-        let [most, sum] = ["most", "sum"].map(|name| k.input(name, Dtype::F32.elem()));
-        let y = k.buffer("y", elem, Access::Write, self.align());
+    fn write_scaling<'k>(&self, k: &'k Builder, x: &Loader<'_, 'k>, [most, sum]: [Buffer<'k>; 2], y: &Storer<'_, 'k>) {
+        let (ix, wide) = (self.indices, self.wide);
         let [rows, n, blocks] = ["rows", "n", "blocks"].map(|name| ix.argument(k, name));
         let group = ix.of(k.group_index());
         let (row, block) = (group.div_u(blocks), group.rem_u(blocks));
@@ -136,10 +150,15 @@ impl Rows {
                 k.when(i.lt(n), || {
                     let scaled: Vec<Val> =
                         load(x, row * n + i, wide).into_iter().map(|v| (v - most).exp() * scale).collect();
-                    store(y, row * n + i, &scaled);
+                    self.store(y, row * n + i, &scaled);
                 });
             }
         });
+    }
+
+    fn store<'k>(&self, y: &Storer<'_, 'k>, at: Val<'k>, values: &[Val<'k>]) {
+        let rounded: Vec<Typed> = values.iter().map(|&v| Typed::new(v, Dtype::F32).to(self.dtype)).collect();
+        y.store(at, &rounded);
     }
 }
 
@@ -149,10 +168,7 @@ fn together<'k>(k: &'k Builder, exchange: Exchange, team: u32, by: &str, own: Va
     team::reduce(k, &combiner, exchange, team, smallvec![Typed::new(own, Dtype::F32)])[0].val
 }
 
-fn load<'k>(buffer: pumice_kernel::Buffer<'k>, at: Val<'k>, wide: usize) -> Vec<Val<'k>> {
-    if wide == 1 { vec![buffer.load(at)] } else { buffer.load_wide(at, wide) }
-}
-
-fn store<'k>(buffer: pumice_kernel::Buffer<'k>, at: Val<'k>, values: &[Val<'k>]) {
-    if values.len() == 1 { buffer.store(at, values[0]) } else { buffer.store_wide(at, values) }
+/// Elements as they are computed with: in float32.
+fn load<'k>(x: &Loader<'_, 'k>, at: Val<'k>, wide: usize) -> Vec<Val<'k>> {
+    x.load(at, wide).into_iter().map(|x| x.val).collect()
 }

@@ -9,7 +9,7 @@ use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::eval::site::{HostSite, Site};
-use crate::op::{At, Host, Kernels, Key, Lowering, Op, Place, Specs, expect_inputs};
+use crate::op::{Accepts, At, Host, Kernels, Key, Lowering, Op, Place, Specs, expect_inputs};
 use crate::ops::astype::astype;
 use crate::ops::binary::{add, multiply, subtract};
 use crate::ops::catalogue::Entry;
@@ -110,6 +110,10 @@ impl Kernels for LogSumExp {
     fn launch(&self, site: &mut Site<'_>) -> Result<()> {
         let combiner = Exponentials { dtype: site.input_spec(0).dtype };
         reduce::gpu::launch(&combiner, site, &self.axes, Order::Free)
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts { before: true, after: true }
     }
 }
 

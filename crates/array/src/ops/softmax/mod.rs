@@ -13,7 +13,7 @@ use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::eval::site::{HostSite, Site};
-use crate::op::{At, Host, Kernels, Key, Lowering, Op, Place, Specs, expect_inputs};
+use crate::op::{Accepts, At, Host, Kernels, Key, Lowering, Op, Place, Specs, expect_inputs};
 use crate::ops::astype::astype;
 use crate::ops::binary::{divide, multiply, subtract};
 use crate::ops::catalogue::{Case, Entry, Sample};
@@ -125,6 +125,10 @@ fn derivative(y: &Array, g: &Array) -> Result<Array> {
 impl Kernels for Softmax {
     fn launch(&self, site: &mut Site<'_>) -> Result<()> {
         gpu::launch(site)
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts { before: true, after: true }
     }
 }
 

@@ -34,8 +34,8 @@ const COLUMN_SEGMENT: i64 = 256;
 
 /// Launches the reduction of the first input along axes into the first output. Every result must have elements.
 pub(crate) fn launch(combiner: &dyn Combiner, site: &mut Site<'_>, axes: &[usize], order: Order) -> Result<()> {
-    let output = site.output(0);
-    launch_into(combiner, site, axes, order, Goal::Output(output))
+    let results = site.results(0);
+    launch_into(combiner, site, axes, order, Goal::Output(Box::new(results)))
 }
 
 /// Launches the reduction of the first input along axes into memory of one's own.
@@ -46,17 +46,14 @@ pub(crate) fn launch_into(
     order: Order,
     end: Goal,
 ) -> Result<()> {
-    let (mut input, start) = site.input(0)?.base();
-    // The address known to be aligned is the first element's.
-    input.align = input.align.min(1 << (start * input.dtype.size() as i64).trailing_zeros().min(4));
-    let mut layout = input.layout.clone();
-    layout.offset = start;
-    let axes = Axes::new(&layout, axes, order);
+    let elements = site.elements(0)?;
+    let layout = &elements.layout;
+    let axes = Axes::new(layout, axes, order);
     let far = layout.extent().is_some_and(|(_, high)| high > i32::MAX as i64 / 2);
     let long = far || layout.size() as i64 > i32::MAX as i64 / 2;
     let exchange = Exchange::of(site.target().subgroup_size);
     let work = Work { combiner, indices: Indices { long }, exchange };
-    work.reduce(site, &Source::Input(input), &axes, end)
+    work.reduce(site, &Source::Input(Box::new(elements)), &axes, end)
 }
 
 struct Work<'a> {

@@ -5,15 +5,17 @@ use pumice_kernel::{Access, Buffer, Builder, Kernel, Val};
 
 use super::combiner::{Combiner, Load, Parts, Store, typed};
 use super::team::WORKGROUP;
+use crate::dtype::Dtype;
 use crate::error::Result;
+use crate::eval::elements::{Elements, Loader, Operand, Results, Storer};
 use crate::eval::site::{Placed, Site};
 use crate::op::Key;
 use crate::typed::Typed;
 
 /// What a launch reads.
 pub(crate) enum Source {
-    /// Elements.
-    Input(Placed),
+    /// Elements, in memory or computed.
+    Input(Box<Elements>),
     /// Partial results of an earlier launch, a list for each of their scalars.
     Partial(Vec<Placed>),
 }
@@ -22,7 +24,7 @@ pub(crate) enum Source {
 #[derive(Clone)]
 pub(crate) enum Goal {
     /// Into an output: they are finished.
-    Output(Placed),
+    Output(Box<Results>),
     /// Into memory for a later launch.
     Partial(Vec<Placed>),
 }
@@ -39,25 +41,28 @@ pub(crate) struct Pass<'a> {
 }
 
 impl Source {
-    fn placed(&self) -> &[Placed] {
+    fn operands(&self) -> Vec<Operand<'_>> {
         match self {
-            Source::Input(placed) => std::slice::from_ref(placed),
-            Source::Partial(all) => all,
+            Source::Input(elements) => vec![Operand::Elements(elements)],
+            Source::Partial(all) => all.iter().map(Operand::Placed).collect(),
         }
     }
 
     /// Elements an access may cover at the address it has.
     pub fn widest(&self) -> usize {
-        let wide = |placed: &Placed| (placed.align as usize / placed.dtype.size()).max(1);
-        self.placed().iter().map(wide).min().unwrap_or(1)
+        let wide = |align: u32, dtype: Dtype| (align as usize / dtype.size()).max(1);
+        match self {
+            Source::Input(elements) => wide(elements.align, elements.dtype),
+            Source::Partial(all) => all.iter().map(|placed| wide(placed.align, placed.dtype)).min().unwrap_or(1),
+        }
     }
 }
 
 impl Goal {
-    fn placed(&self) -> &[Placed] {
+    fn operands(&self) -> Vec<Operand<'_>> {
         match self {
-            Goal::Output(placed) => std::slice::from_ref(placed),
-            Goal::Partial(all) => all,
+            Goal::Output(results) => vec![Operand::Results(results)],
+            Goal::Partial(all) => all.iter().map(Operand::Placed).collect(),
         }
     }
 }
@@ -69,9 +74,8 @@ impl Pass<'_> {
         key.text(kind);
         key.text(self.combiner.name());
         self.combiner.key(&mut key);
-        key.word(matches!(self.source, Source::Input(_)) as u64);
-        key.word(matches!(self.goal, Goal::Output(_)) as u64);
-        self.source.placed().iter().chain(self.goal.placed()).for_each(|placed| key.word(placed.dtype as u64));
+        // The combiner says what elements, partial results and results are.
+        key.word((matches!(self.source, Source::Input(_)) as u64) << 1 | matches!(self.goal, Goal::Output(_)) as u64);
         key.word(self.wide as u64);
         key
     }
@@ -85,39 +89,43 @@ impl Pass<'_> {
         arguments: &[Argument],
         write: impl for<'k> FnOnce(&'k Builder, Load<'_, 'k>, Store<'_, 'k>),
     ) -> Result<()> {
-        let operands: Vec<&Placed> = self.source.placed().iter().chain(self.goal.placed()).collect();
-        site.launch(key, || self.kernel(write), groups, &operands, arguments)
+        let operands: Vec<Operand<'_>> = self.source.operands().into_iter().chain(self.goal.operands()).collect();
+        site.launch_on(key, || self.kernel(write), groups, &operands, arguments)
     }
 
     fn kernel(&self, write: impl for<'k> FnOnce(&'k Builder, Load<'_, 'k>, Store<'_, 'k>)) -> Result<Kernel> {
         let name = format!("reduce_{}", self.combiner.name());
         Ok(Kernel::build(&name, [WORKGROUP, 1, 1], |k| {
-            let declare = |letter: char, placed: &[Placed], access: Access, wide: usize| -> Vec<Buffer<'_>> {
-                let buffer = |(i, placed): (usize, &Placed)| {
-                    let align = (wide * placed.dtype.size()).min(16) as u32;
-                    k.buffer(&format!("{letter}{i}"), placed.dtype.elem(), access, align)
-                };
-                placed.iter().enumerate().map(buffer).collect()
+            let from = match self.source {
+                Source::Input(elements) => From::Input(elements.declare(k, self.wide)),
+                Source::Partial(all) => From::Partial(declare(k, 'x', all, Access::Read, self.wide)),
             };
-            let inputs = declare('x', self.source.placed(), Access::Read, self.wide);
-            let outputs = declare('y', self.goal.placed(), Access::Write, 1);
-            write(k, &|place, number, count| self.load(&inputs, place, number, count), &|at, parts| {
-                self.store(&outputs, at, parts);
+            let to = match self.goal {
+                Goal::Output(results) => To::Output(results.declare(k, 1)),
+                Goal::Partial(all) => To::Partial(declare(k, 'y', all, Access::Write, 1)),
+            };
+            write(k, &|place, number, count| self.load(&from, place, number, count), &|at, parts| {
+                self.store(&to, at, parts);
             });
         })?)
     }
 
-    fn load<'k>(&self, inputs: &[Buffer<'k>], place: Val<'k>, number: Val<'k>, count: usize) -> Vec<Parts<'k>> {
-        let side_by_side = |buffer: &Buffer<'k>| match count {
-            1 => vec![buffer.load(place)],
-            _ => buffer.load_wide(place, count),
-        };
-        let loaded: Vec<Vec<Val>> = inputs.iter().map(side_by_side).collect();
-        let one = |j: usize| match self.source {
-            Source::Input(placed) => self.lift(Typed::new(loaded[0][j], placed.dtype), number, j),
-            Source::Partial(_) => typed(self.combiner, &loaded.iter().map(|all| all[j]).collect::<Vec<Val>>()),
-        };
-        (0..count).map(one).collect()
+    fn load<'k>(&self, from: &From<'_, 'k>, place: Val<'k>, number: Val<'k>, count: usize) -> Vec<Parts<'k>> {
+        match from {
+            From::Input(loader) => {
+                let elements = loader.load(place, count).into_iter().enumerate();
+                elements.map(|(j, x)| self.lift(x, number, j)).collect()
+            }
+            From::Partial(buffers) => {
+                let side_by_side = |buffer: &Buffer<'k>| match count {
+                    1 => vec![buffer.load(place)],
+                    _ => buffer.load_wide(place, count),
+                };
+                let loaded: Vec<Vec<Val>> = buffers.iter().map(side_by_side).collect();
+                let one = |j: usize| typed(self.combiner, &loaded.iter().map(|all| all[j]).collect::<Vec<Val>>());
+                (0..count).map(one).collect()
+            }
+        }
     }
 
     fn lift<'k>(&self, x: Typed<'k>, number: Val<'k>, after: usize) -> Parts<'k> {
@@ -127,10 +135,30 @@ impl Pass<'_> {
         }
     }
 
-    fn store<'k>(&self, outputs: &[Buffer<'k>], at: Val<'k>, parts: Parts<'k>) {
-        match self.goal {
-            Goal::Output(_) => outputs[0].store(at, self.combiner.finish(&parts).val),
-            Goal::Partial(_) => outputs.iter().zip(parts).for_each(|(output, part)| output.store(at, part.val)),
+    fn store<'k>(&self, to: &To<'_, 'k>, at: Val<'k>, parts: Parts<'k>) {
+        match to {
+            To::Output(storer) => storer.store(at, &[self.combiner.finish(&parts)]),
+            To::Partial(buffers) => buffers.iter().zip(parts).for_each(|(output, part)| output.store(at, part.val)),
         }
     }
+}
+
+/// What a launch reads, inside its kernel.
+enum From<'a, 'k> {
+    Input(Loader<'a, 'k>),
+    Partial(Vec<Buffer<'k>>),
+}
+
+/// Where results go, inside the kernel.
+enum To<'a, 'k> {
+    Output(Storer<'a, 'k>),
+    Partial(Vec<Buffer<'k>>),
+}
+
+fn declare<'k>(k: &'k Builder, letter: char, all: &[Placed], access: Access, wide: usize) -> Vec<Buffer<'k>> {
+    let buffer = |(i, placed): (usize, &Placed)| {
+        let align = (wide * placed.dtype.size()).min(16) as u32;
+        k.buffer(&format!("{letter}{i}"), placed.dtype.elem(), access, align)
+    };
+    all.iter().enumerate().map(buffer).collect()
 }

@@ -1,0 +1,54 @@
+//! What goes wrong, as Python's exceptions: Pumice's errors are named by what they are there.
+
+use pumice::Error;
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+/// An exception to raise. It is made of Pumice's errors and of Python's own.
+#[derive(Debug)]
+pub struct Failure(PyErr);
+
+/// What the functions of the module give.
+pub type Answer<T> = Result<T, Failure>;
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let text = error.to_string();
+        Failure(match error {
+            Error::Value(_) => PyValueError::new_err(text),
+            Error::Type(_) => PyTypeError::new_err(text),
+            Error::Index(_) => PyIndexError::new_err(text),
+            Error::Memory(_) => PyMemoryError::new_err(text),
+            Error::Io(_) => PyOSError::new_err(text),
+            _ => PyRuntimeError::new_err(text),
+        })
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Failure {
+        Failure(error)
+    }
+}
+
+impl From<pyo3::CastError<'_, '_>> for Failure {
+    fn from(error: pyo3::CastError<'_, '_>) -> Failure {
+        Failure(error.into())
+    }
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> PyErr {
+        failure.0
+    }
+}
+
+/// A `ValueError`.
+pub fn value_error(text: impl Into<String>) -> Failure {
+    Failure(PyValueError::new_err(text.into()))
+}
+
+/// A `TypeError`.
+pub fn type_error(text: impl Into<String>) -> Failure {
+    Failure(PyTypeError::new_err(text.into()))
+}
