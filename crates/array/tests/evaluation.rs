@@ -11,7 +11,7 @@ use pumice::ops::reduce::{any, max, mean, sum};
 use pumice::ops::softmax::{logsumexp, softmax};
 use pumice::ops::unary::negative;
 use pumice::ops::views::{reshape, transpose};
-use pumice::{Array, Device, Dtype, Result, Stream, default_stream, eval, new_stream, with_stream};
+use pumice::{Array, Device, Dtype, Result, Stream, compile, default_stream, eval, new_stream, with_stream};
 use rig::{devices, slow};
 use std::sync::Mutex;
 
@@ -42,14 +42,23 @@ enum Calls {
 
 /// Builds a random graph; every call goes to one of the streams. Gives the arrays that are looked at.
 fn random_graph(seed: u64, streams: &[Stream], calls: Calls) -> Vec<Array> {
-    let mut source = Source(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    let mut arrays: Vec<Array> = (0..3)
-        .map(|i| {
-            let values: Vec<f32> = (0..35).map(|_| source.next(200) as f32 / 16.0 - 4.0).collect();
-            let x = Array::from_slice(&values, &[7, 5]).expect("35 values");
-            with_stream(streams[0], || astype(&x, DTYPES[(seed as usize + i) % DTYPES.len()])).expect("a type")
-        })
-        .collect();
+    grown(seed, &leaves(seed, 0, streams[0]), streams, calls)
+}
+
+/// What a seed's graph grows from, with other values in every round.
+fn leaves(seed: u64, round: u64, stream: Stream) -> Vec<Array> {
+    let mut source = Source((seed ^ round << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let leaf = |i| {
+        let values: Vec<f32> = (0..35).map(|_| source.next(200) as f32 / 16.0 - 4.0).collect();
+        let x = Array::from_slice(&values, &[7, 5]).expect("35 values");
+        with_stream(stream, || astype(&x, DTYPES[(seed as usize + i) % DTYPES.len()])).expect("a type")
+    };
+    (0..3).map(leaf).collect()
+}
+
+fn grown(seed: u64, leaves: &[Array], streams: &[Stream], calls: Calls) -> Vec<Array> {
+    let mut source = Source(seed.wrapping_mul(0xd129_0d3b_3f11_2a9b) | 1);
+    let mut arrays = leaves.to_vec();
     for _ in 0..4 + source.next(30) {
         let (a, b) = (arrays[source.next(arrays.len())].clone(), arrays[source.next(arrays.len())].clone());
         let stream = streams[source.next(streams.len())];
@@ -76,7 +85,7 @@ fn reduced(x: &Array, source: &mut Source) -> Result<Array> {
     let reduced = match source.next(7) {
         0 => max(x, Some(&[axis]), true),
         1 => astype(&argmin(x, Some(axis), true)?, x.dtype()),
-        2 => any(x, Some(&[axis]), true),
+        2 => astype(&any(x, Some(&[axis]), true)?, x.dtype()),
         3 => mean(x, Some(&[axis]), true),
         4 => softmax(x, Some(&[axis]), false),
         5 => logsumexp(x, Some(&[axis]), true),
@@ -144,6 +153,62 @@ fn graphs_over_several_streams_and_devices_give_the_single_streams_bits() {
         let expected = bytes(&random_graph(seed, &streams[..1], Calls::Maps));
         assert_eq!(expected, bytes(&random_graph(seed, &streams, Calls::Maps)), "seed {seed}");
     }
+}
+
+#[test]
+fn compiled_graphs_give_the_same_bits_every_time_they_are_called() {
+    let _turn = TIER.lock();
+    for device in devices() {
+        let stream = default_stream(device).expect("the device is there");
+        for seed in 0..graphs() / 2 {
+            set_tier(if seed % 8 == 0 { Tier::Now } else { Tier::Never });
+            let compiled = compile(move |x: &[Array]| Ok(grown(seed, x, &[stream], Calls::Maps)));
+            // Results of earlier rounds are held, and must stay as they are.
+            let mut kept = Vec::new();
+            for round in 0..5 {
+                let expected = bytes(&grown(seed, &leaves(seed, round, stream), &[stream], Calls::Maps));
+                // Evaluated before the call, in the call's graph, and given up by it.
+                let x = leaves(seed, round, stream);
+                if round % 3 != 0 {
+                    eval(&x).expect("they evaluate");
+                }
+                let found = with_stream(stream, || compiled(&x)).expect("it is called");
+                drop(x);
+                eval(&found).expect("it evaluates");
+                kept.push((expected, found));
+            }
+            for (round, (expected, found)) in kept.iter().enumerate() {
+                assert_eq!(expected, &bytes(found), "seed {seed} on {device}, round {round}");
+            }
+        }
+    }
+    set_tier(Tier::WhenReady);
+}
+
+#[test]
+fn a_compiled_function_is_recorded_once_and_replayed() {
+    let Some(gpu) = devices().into_iter().find(|&device| device == Device::GPU) else { return };
+    let _turn = TIER.lock();
+    set_tier(Tier::Never);
+    let stream = default_stream(gpu).expect("the device is there");
+    let compiled = compile(|x: &[Array]| {
+        let mut y = x[0].clone();
+        for _ in 0..20 {
+            y = add(&y, &x[1])?;
+        }
+        Ok(vec![y])
+    });
+    let replays = || pumice::eval::stats().gpu.map_or(0, |gpu| gpu.replays);
+    let before = replays();
+    with_stream(stream, || {
+        for round in 0..6 {
+            let x = [round as f32, 2.0].map(|value| Array::from_slice(&[value; 8], &[8]).expect("eight values"));
+            let y = compiled(&x).expect("it is called").swap_remove(0);
+            assert_eq!(y.to_vec::<f32>().expect("floats"), [round as f32 + 40.0; 8]);
+        }
+    });
+    set_tier(Tier::WhenReady);
+    assert_eq!(replays() - before, 5, "all but the first evaluation are replays");
 }
 
 #[test]
