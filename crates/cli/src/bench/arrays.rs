@@ -5,7 +5,7 @@ use std::time::Instant;
 use pumice::eval::{Tier, set_disabled, set_tier};
 use pumice::ops::binary::{add, maximum, multiply, subtract};
 use pumice::ops::unary::{abs, exp, negative, sigmoid, tanh};
-use pumice::{Array, Device, Dtype, Error, async_eval, default_stream, eval, ops, with_stream};
+use pumice::{Array, Device, Dtype, Error, async_eval, compile, default_stream, eval, ops, with_stream};
 
 use super::case::{Case, Figure, Session, Work, host_time};
 
@@ -17,10 +17,12 @@ const REPEATS: u32 = 20;
 /// The cases.
 pub fn cases() -> Vec<Case> {
     vec![
-        Case::new("array/host/build", |_| host(true)),
-        Case::new("array/host/evaluate", |_| host(false)),
-        Case::new("array/add_x1000/parts", |_| chain(false)),
-        Case::new("array/add_x1000/fused", |_| chain(true)),
+        Case::new("array/host/build", |session| host(session, true)),
+        Case::new("array/host/evaluate", |session| host(session, false)),
+        Case::new("array/add_x1000/parts", |session| chain(session, false, false)),
+        Case::new("array/add_x1000/parts/replayed", |session| chain(session, false, true)),
+        Case::new("array/add_x1000/fused", |session| chain(session, true, false)),
+        Case::new("array/add_x1000/fused/compiled", |session| chain(session, true, true)),
         Case::new("array/pointwise11/f32", pointwise),
         Case::new("array/sum/rows", row_sum),
         Case::new("array/softmax/rows", row_softmax),
@@ -42,12 +44,12 @@ fn additions(x: &Array) -> Result<Array, Error> {
 }
 
 /// The host's part per op of a graph that was seen before: building it, or evaluating it without waiting.
-fn host(build: bool) -> Result<Option<Figure>, Error> {
+fn host(session: &Session, build: bool) -> Result<Option<Figure>, Error> {
     on_gpu(|| {
         set_tier(Tier::Now);
         let x = small()?;
         let mut samples = Vec::new();
-        for _ in 0..12 {
+        for _ in 0..if session.small { 12 } else { 200 } {
             let start = Instant::now();
             let y = additions(&x)?;
             let built = start.elapsed();
@@ -58,17 +60,21 @@ fn host(build: bool) -> Result<Option<Figure>, Error> {
         }
         set_tier(Tier::WhenReady);
         samples.sort();
-        Ok(Some(Figure { time: samples[3] / CHAIN, work: Work::Host }))
+        Ok(Some(Figure { time: samples[samples.len() / 2] / CHAIN, work: Work::Host }))
     })
 }
 
-/// Built, evaluated and waited for.
-fn chain(fused: bool) -> Result<Option<Figure>, Error> {
+/// Built, evaluated and waited for; or called as a compiled function.
+fn chain(session: &Session, fused: bool, compiled: bool) -> Result<Option<Figure>, Error> {
     on_gpu(|| {
         set_tier(Tier::Now);
         set_disabled("fusion", !fused);
         let x = small()?;
-        let time = host_time(|| additions(&x)?.eval());
+        let function = compile(|x: &[Array]| Ok(vec![additions(&x[0])?]));
+        let time = host_time(session, || match compiled {
+            true => eval(&function(std::slice::from_ref(&x))?),
+            false => additions(&x)?.eval(),
+        });
         set_disabled("fusion", false);
         set_tier(Tier::WhenReady);
         Ok(Some(Figure { time: time? / CHAIN, work: Work::Launch }))
@@ -93,11 +99,7 @@ fn evaluated(
             }
             last.eval()
         };
-        let start = Instant::now();
-        while !session.small && start.elapsed().as_millis() < 300 {
-            run()?;
-        }
-        let time = host_time(run);
+        let time = host_time(session, run);
         set_tier(Tier::WhenReady);
         Ok(Some(Figure { time: time? / repeats, work: bytes }))
     })

@@ -103,14 +103,21 @@ fn warm_up(
 }
 
 /// The median host time of one call of `run`, which returns when its work is done.
-pub fn host_time(run: impl Fn() -> Result<(), Error>) -> Result<Duration, Error> {
+pub fn host_time(session: &Session, run: impl Fn() -> Result<(), Error>) -> Result<Duration, Error> {
+    let warm = Instant::now();
+    for _ in 0..3 {
+        run()?;
+    }
+    while !session.small && warm.elapsed() < WARM_UP {
+        run()?;
+    }
     let mut samples = Vec::new();
-    for _ in 0..SAMPLES + 3 {
+    for _ in 0..SAMPLES {
         let start = Instant::now();
         run()?;
         samples.push(start.elapsed());
     }
-    Ok(median(samples.split_off(3)))
+    Ok(median(samples))
 }
 
 /// The middle one.
