@@ -4,6 +4,7 @@ use crate::array::Array;
 use crate::dtype::{Dtype, Element};
 use crate::error::{Error, Result};
 use crate::eval::{eval, site};
+use crate::memory;
 use crate::storage::Source;
 
 impl Array {
@@ -47,15 +48,20 @@ impl Array {
         let data = self.data().expect("it was just computed");
         let size = self.dtype().size();
         match &data.source {
-            Source::Value(bits) => Ok(bits.to_le_bytes()[..size].repeat(self.size())),
+            Source::Value(bits) => {
+                let (mut bytes, value) = (memory::room(self.nbytes())?, &bits.to_le_bytes()[..size]);
+                (0..self.size()).for_each(|_| bytes.extend_from_slice(value));
+                Ok(bytes)
+            }
             Source::Memory(storage) => {
+                let mut bytes = memory::room(self.nbytes())?;
                 let memory = storage.read()?;
                 let memory = memory.bytes();
                 if data.layout.is_row_contiguous() {
                     let start = data.layout.offset as usize * size;
-                    return Ok(memory[start..start + self.nbytes()].to_vec());
+                    bytes.extend_from_slice(&memory[start..start + self.nbytes()]);
+                    return Ok(bytes);
                 }
-                let mut bytes = Vec::with_capacity(self.nbytes());
                 for at in site::offsets(&data.layout) {
                     bytes.extend_from_slice(&memory[at * size..][..size]);
                 }

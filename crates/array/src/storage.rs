@@ -8,16 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use crate::device::the_gpu;
 use crate::error::Result;
 use crate::gpu::{Buffer, Event};
-
-/// 64 bytes: what host memory is counted in, so that every type in it is aligned.
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
+use crate::memory::HostMemory;
 
 /// Memory of one or several arrays.
 pub(crate) struct Storage {
     len: usize,
-    host: RwLock<Vec<Line>>,
+    host: RwLock<HostMemory>,
     sides: Mutex<Sides>,
 }
 
@@ -58,16 +54,16 @@ impl Users {
 
 impl Storage {
     /// Host memory of `len` zero bytes.
-    pub fn on_host(len: usize) -> Storage {
-        let lines = bytemuck::allocation::zeroed_vec(len.div_ceil(size_of::<Line>()));
-        Storage { len, host: RwLock::new(lines), sides: Mutex::new(Sides { host_valid: true, gpu: None }) }
+    pub fn on_host(len: usize) -> Result<Storage> {
+        let host = RwLock::new(HostMemory::zeroed(len)?);
+        Ok(Storage { len, host, sides: Mutex::new(Sides { host_valid: true, gpu: None }) })
     }
 
     /// Host memory with these bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Storage {
-        let storage = Storage::on_host(bytes.len());
+    pub fn from_bytes(bytes: &[u8]) -> Result<Storage> {
+        let storage = Storage::on_host(bytes.len())?;
         storage.write().bytes().copy_from_slice(bytes);
-        storage
+        Ok(storage)
     }
 
     /// Memory of the GPU.
@@ -98,7 +94,7 @@ impl Storage {
         let gpu = the_gpu()?;
         let buffer = gpu.allocate(self.len as u64)?;
         let host = self.host.read().unwrap_or_else(PoisonError::into_inner);
-        gpu.device().upload(&buffer, 0, &bytemuck::cast_slice(&host)[..self.len])?;
+        gpu.device().upload(&buffer, 0, host.bytes())?;
         let side = GpuSide { buffer, users: Users::Nobody, ready: None };
         sides.gpu = Some(side.clone());
         Ok(side)
@@ -112,14 +108,14 @@ impl Storage {
             sides.host_valid = true;
         }
         drop(sides);
-        Ok(HostBytes { lines: self.host.read().unwrap_or_else(PoisonError::into_inner), len: self.len })
+        Ok(HostBytes(self.host.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
     fn download(&self, sides: &Sides) -> Result<()> {
         let Some(side) = &sides.gpu else { return Ok(()) };
         let mut host = self.host.write().unwrap_or_else(PoisonError::into_inner);
-        *host = bytemuck::allocation::zeroed_vec(self.len.div_ceil(size_of::<Line>()));
-        let into = &mut bytemuck::cast_slice_mut(&mut host)[..self.len];
+        *host = HostMemory::zeroed(self.len)?;
+        let into = host.bytes_mut();
         match &side.ready {
             Some(event) => Ok(event.download(&side.buffer, 0, into)?),
             None => Ok(the_gpu()?.device().download(&side.buffer, 0, into)?),
@@ -132,13 +128,13 @@ impl Storage {
         sides.gpu = None;
         sides.host_valid = true;
         drop(sides);
-        HostBytesMut { lines: self.host.write().unwrap_or_else(PoisonError::into_inner), len: self.len }
+        HostBytesMut(self.host.write().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Forgets the host's copy: the GPU is about to write its own.
     pub fn invalidate_host(&self) {
         self.lock().host_valid = false;
-        *self.host.write().unwrap_or_else(PoisonError::into_inner) = Vec::new();
+        *self.host.write().unwrap_or_else(PoisonError::into_inner) = HostMemory::default();
     }
 
     /// Notes that a stream uses the bytes on the GPU.
@@ -159,28 +155,22 @@ impl Storage {
 }
 
 /// Bytes that are being read.
-pub(crate) struct HostBytes<'a> {
-    lines: RwLockReadGuard<'a, Vec<Line>>,
-    len: usize,
-}
+pub(crate) struct HostBytes<'a>(RwLockReadGuard<'a, HostMemory>);
 
 impl HostBytes<'_> {
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
-        &bytemuck::cast_slice(&self.lines)[..self.len]
+        self.0.bytes()
     }
 }
 
 /// Bytes that are being written.
-pub(crate) struct HostBytesMut<'a> {
-    lines: RwLockWriteGuard<'a, Vec<Line>>,
-    len: usize,
-}
+pub(crate) struct HostBytesMut<'a>(RwLockWriteGuard<'a, HostMemory>);
 
 impl HostBytesMut<'_> {
     /// The bytes.
     pub fn bytes(&mut self) -> &mut [u8] {
-        &mut bytemuck::cast_slice_mut(&mut self.lines)[..self.len]
+        self.0.bytes_mut()
     }
 }
 
