@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 use crate::device::the_gpu;
 use crate::error::Result;
+use crate::eval::cache::violations;
 use crate::gpu::{Buffer, Event};
 use crate::memory::HostMemory;
 
@@ -30,6 +31,17 @@ pub(crate) struct GpuSide {
     pub users: Users,
     /// When they are written; none if they are already, or if the work that writes them is not committed yet.
     pub ready: Option<Event>,
+}
+
+impl GpuSide {
+    /// Copies bytes to the host once they are written.
+    fn download(&self, start: usize, into: &mut [u8]) -> Result<()> {
+        match &self.ready {
+            Some(event) => event.download(&self.buffer, start as u64, into)?,
+            None => the_gpu()?.device().download(&self.buffer, start as u64, into)?,
+        }
+        violations()
+    }
 }
 
 /// Which GPU streams use some memory: what one of them overwrites, another may still be reading.
@@ -111,15 +123,24 @@ impl Storage {
         Ok(HostBytes(self.host.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
+    /// Some of the bytes, from `start` on. Where only the GPU has them all, these alone are copied: one element of a large array
+    /// must not cost the host as much memory again.
+    pub fn read_part(&self, start: usize, len: usize) -> Result<HostPart<'_>> {
+        let sides = self.lock();
+        let (false, Some(side), true) = (sides.host_valid, &sides.gpu, len <= self.len / 2) else {
+            drop(sides);
+            return Ok(HostPart::Of(self.read()?, start, len));
+        };
+        let mut part = HostMemory::zeroed(len)?;
+        side.download(start, part.bytes_mut())?;
+        Ok(HostPart::Own(part))
+    }
+
     fn download(&self, sides: &Sides) -> Result<()> {
         let Some(side) = &sides.gpu else { return Ok(()) };
         let mut host = self.host.write().unwrap_or_else(PoisonError::into_inner);
         *host = HostMemory::zeroed(self.len)?;
-        let into = host.bytes_mut();
-        match &side.ready {
-            Some(event) => Ok(event.download(&side.buffer, 0, into)?),
-            None => Ok(the_gpu()?.device().download(&side.buffer, 0, into)?),
-        }
+        side.download(0, host.bytes_mut())
     }
 
     /// The host's bytes to write. What the GPU has of them is out of date from then on.
@@ -161,6 +182,22 @@ impl HostBytes<'_> {
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         self.0.bytes()
+    }
+}
+
+/// Some bytes that are being read: a part of all, or a copy.
+pub(crate) enum HostPart<'a> {
+    Of(HostBytes<'a>, usize, usize),
+    Own(HostMemory),
+}
+
+impl HostPart<'_> {
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            HostPart::Of(all, start, len) => &all.bytes()[*start..start + len],
+            HostPart::Own(part) => part.bytes(),
+        }
     }
 }
 

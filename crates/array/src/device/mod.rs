@@ -8,8 +8,8 @@ use std::fmt;
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 pub use stream::{
-    Stream, ThreadLocalStream, clear_streams, current_stream, default_stream, new_stream, new_thread_local_stream,
-    new_thread_unsafe_stream, set_default_stream, synchronize, with_stream,
+    Stream, ThreadLocalStream, clear_streams, current_stream, default_stream, new_stream, new_stream_with,
+    new_thread_local_stream, new_thread_unsafe_stream, set_default_stream, synchronize, with_stream,
 };
 pub(crate) use stream::{expect_stream, gpu_stream};
 

@@ -11,6 +11,8 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use super::{Device, DeviceKind, the_gpu};
 use crate::error::{Error, Result};
+use crate::eval::cache::violations;
+use crate::gpu::StreamOptions;
 use crate::{gpu, random};
 
 /// A sequence of work on a device.
@@ -94,14 +96,19 @@ pub fn set_default_stream(stream: Stream) {
 
 /// A new stream; it belongs to the calling thread.
 pub fn new_stream(device: Device) -> Result<Stream> {
-    let (stream, open) = make(device)?;
+    new_stream_with(device, StreamOptions::default())
+}
+
+/// A new stream that differs from the GPU's usual ones: one that logs its commands for the hazard checker, say.
+pub fn new_stream_with(device: Device, options: StreamOptions) -> Result<Stream> {
+    let (stream, open) = make(device, options)?;
     MINE.with_borrow_mut(|mine| mine.open.insert(stream.index, open));
     Ok(stream)
 }
 
 /// A new stream that every thread may use, but not several at once: whoever shares it keeps them apart.
 pub fn new_thread_unsafe_stream(device: Device) -> Result<Stream> {
-    let (stream, open) = make(device)?;
+    let (stream, open) = make(device, StreamOptions::default())?;
     shared().write().unwrap_or_else(PoisonError::into_inner).insert(stream.index, open);
     Ok(stream)
 }
@@ -123,12 +130,12 @@ pub fn clear_streams() -> Result<()> {
     open.into_values().flatten().try_for_each(|stream| Ok(stream.synchronize()?))
 }
 
-fn make(device: Device) -> Result<(Stream, Option<Arc<gpu::Stream>>)> {
+fn make(device: Device, options: StreamOptions) -> Result<(Stream, Option<Arc<gpu::Stream>>)> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     expect_available("new_stream", device)?;
     let open = match device.kind {
         DeviceKind::Cpu => None,
-        DeviceKind::Gpu => Some(Arc::new(the_gpu()?.device().stream()?)),
+        DeviceKind::Gpu => Some(Arc::new(the_gpu()?.device().stream_with(options)?)),
     };
     Ok((Stream { index: NEXT.fetch_add(1, Ordering::Relaxed), device }, open))
 }
@@ -189,7 +196,10 @@ pub(crate) fn gpu_stream(stream: Stream) -> Result<Arc<gpu::Stream>> {
 pub fn synchronize(stream: Stream) -> Result<()> {
     match stream.device.kind {
         DeviceKind::Cpu => Ok(()),
-        DeviceKind::Gpu => Ok(gpu_stream(stream)?.synchronize()?),
+        DeviceKind::Gpu => {
+            gpu_stream(stream)?.synchronize()?;
+            violations()
+        }
     }
 }
 
