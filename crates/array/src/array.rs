@@ -209,7 +209,7 @@ impl Array {
             )));
         }
         let layout = Layout::contiguous(shape);
-        Ok(Array::evaluated(spec, Data { source: Source::Memory(Arc::new(Storage::from_bytes(bytes))), layout }))
+        Ok(Array::evaluated(spec, Data { source: Source::Memory(Arc::new(Storage::from_bytes(bytes)?)), layout }))
     }
 
     /// An array of no axes with one value.

@@ -16,6 +16,7 @@ pub mod eval;
 pub mod indexing;
 pub mod kernels;
 pub mod launch;
+mod memory;
 pub mod op;
 mod operators;
 pub mod ops;
@@ -31,11 +32,16 @@ mod typed_bits;
 
 pub use array::Array;
 pub use device::{
-    Device, DeviceKind, Stream, current_stream, default_device, default_stream, new_stream, set_default_device,
-    set_default_stream, synchronize, with_stream,
+    Device, DeviceKind, Stream, ThreadLocalStream, clear_streams, current_stream, default_device, default_stream,
+    new_stream, new_stream_with, new_thread_local_stream, new_thread_unsafe_stream, set_default_device,
+    set_default_stream, synchronize, the_gpu, with_stream,
 };
 pub use dtype::{Complex64, Dtype, Element};
 pub use error::{Error, Result};
 pub use eval::{async_eval, eval};
+pub use memory::{
+    clear_cache, get_active_memory, get_cache_memory, get_memory_limit, get_peak_memory, reset_peak_memory,
+    set_cache_limit, set_memory_limit, set_wired_limit,
+};
 pub use shape::{Layout, Shape, Spec, Strides};
 pub use transforms::{CustomFunction, checkpoint, compile, grad, jvp, value_and_grad, vjp, vmap};

@@ -4,7 +4,9 @@ use crate::array::Array;
 use crate::dtype::{Dtype, Element};
 use crate::error::{Error, Result};
 use crate::eval::{eval, site};
-use crate::storage::Source;
+use crate::memory;
+use crate::shape::Layout;
+use crate::storage::{Source, Storage};
 
 impl Array {
     /// Computes the array, and waits until it is there.
@@ -47,20 +49,28 @@ impl Array {
         let data = self.data().expect("it was just computed");
         let size = self.dtype().size();
         match &data.source {
-            Source::Value(bits) => Ok(bits.to_le_bytes()[..size].repeat(self.size())),
-            Source::Memory(storage) => {
-                let memory = storage.read()?;
-                let memory = memory.bytes();
-                if data.layout.is_row_contiguous() {
-                    let start = data.layout.offset as usize * size;
-                    return Ok(memory[start..start + self.nbytes()].to_vec());
-                }
-                let mut bytes = Vec::with_capacity(self.nbytes());
-                for at in site::offsets(&data.layout) {
-                    bytes.extend_from_slice(&memory[at * size..][..size]);
-                }
+            Source::Value(bits) => {
+                let (mut bytes, value) = (memory::room(self.nbytes())?, &bits.to_le_bytes()[..size]);
+                (0..self.size()).for_each(|_| bytes.extend_from_slice(value));
                 Ok(bytes)
             }
+            Source::Memory(storage) => elements(storage, &data.layout, size),
         }
     }
+}
+
+/// The bytes of elements of a size that lie somewhere in memory, in order.
+fn elements(storage: &Storage, layout: &Layout, size: usize) -> Result<Vec<u8>> {
+    let mut bytes = memory::room(layout.size().saturating_mul(size))?;
+    let Some((low, high)) = layout.extent() else { return Ok(bytes) };
+    let part = storage.read_part(low as usize * size, (high - low + 1) as usize * size)?;
+    if layout.is_row_contiguous() {
+        bytes.extend_from_slice(part.bytes());
+        return Ok(bytes);
+    }
+    let moved = Layout { offset: layout.offset - low, ..layout.clone() };
+    for at in site::offsets(&moved) {
+        bytes.extend_from_slice(&part.bytes()[at * size..][..size]);
+    }
+    Ok(bytes)
 }

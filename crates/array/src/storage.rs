@@ -7,17 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 use crate::device::the_gpu;
 use crate::error::Result;
+use crate::eval::cache::violations;
 use crate::gpu::{Buffer, Event};
-
-/// 64 bytes: what host memory is counted in, so that every type in it is aligned.
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
+use crate::memory::HostMemory;
 
 /// Memory of one or several arrays.
 pub(crate) struct Storage {
     len: usize,
-    host: RwLock<Vec<Line>>,
+    host: RwLock<HostMemory>,
     sides: Mutex<Sides>,
 }
 
@@ -34,6 +31,17 @@ pub(crate) struct GpuSide {
     pub users: Users,
     /// When they are written; none if they are already, or if the work that writes them is not committed yet.
     pub ready: Option<Event>,
+}
+
+impl GpuSide {
+    /// Copies bytes to the host once they are written.
+    fn download(&self, start: usize, into: &mut [u8]) -> Result<()> {
+        match &self.ready {
+            Some(event) => event.download(&self.buffer, start as u64, into)?,
+            None => the_gpu()?.device().download(&self.buffer, start as u64, into)?,
+        }
+        violations()
+    }
 }
 
 /// Which GPU streams use some memory: what one of them overwrites, another may still be reading.
@@ -58,16 +66,16 @@ impl Users {
 
 impl Storage {
     /// Host memory of `len` zero bytes.
-    pub fn on_host(len: usize) -> Storage {
-        let lines = bytemuck::allocation::zeroed_vec(len.div_ceil(size_of::<Line>()));
-        Storage { len, host: RwLock::new(lines), sides: Mutex::new(Sides { host_valid: true, gpu: None }) }
+    pub fn on_host(len: usize) -> Result<Storage> {
+        let host = RwLock::new(HostMemory::zeroed(len)?);
+        Ok(Storage { len, host, sides: Mutex::new(Sides { host_valid: true, gpu: None }) })
     }
 
     /// Host memory with these bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Storage {
-        let storage = Storage::on_host(bytes.len());
+    pub fn from_bytes(bytes: &[u8]) -> Result<Storage> {
+        let storage = Storage::on_host(bytes.len())?;
         storage.write().bytes().copy_from_slice(bytes);
-        storage
+        Ok(storage)
     }
 
     /// Memory of the GPU.
@@ -98,7 +106,7 @@ impl Storage {
         let gpu = the_gpu()?;
         let buffer = gpu.allocate(self.len as u64)?;
         let host = self.host.read().unwrap_or_else(PoisonError::into_inner);
-        gpu.device().upload(&buffer, 0, &bytemuck::cast_slice(&host)[..self.len])?;
+        gpu.device().upload(&buffer, 0, host.bytes())?;
         let side = GpuSide { buffer, users: Users::Nobody, ready: None };
         sides.gpu = Some(side.clone());
         Ok(side)
@@ -112,18 +120,27 @@ impl Storage {
             sides.host_valid = true;
         }
         drop(sides);
-        Ok(HostBytes { lines: self.host.read().unwrap_or_else(PoisonError::into_inner), len: self.len })
+        Ok(HostBytes(self.host.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Some of the bytes, from `start` on. Where only the GPU has them all, these alone are copied: one element of a large array
+    /// must not cost the host as much memory again.
+    pub fn read_part(&self, start: usize, len: usize) -> Result<HostPart<'_>> {
+        let sides = self.lock();
+        let (false, Some(side), true) = (sides.host_valid, &sides.gpu, len <= self.len / 2) else {
+            drop(sides);
+            return Ok(HostPart::Of(self.read()?, start, len));
+        };
+        let mut part = HostMemory::zeroed(len)?;
+        side.download(start, part.bytes_mut())?;
+        Ok(HostPart::Own(part))
     }
 
     fn download(&self, sides: &Sides) -> Result<()> {
         let Some(side) = &sides.gpu else { return Ok(()) };
         let mut host = self.host.write().unwrap_or_else(PoisonError::into_inner);
-        *host = bytemuck::allocation::zeroed_vec(self.len.div_ceil(size_of::<Line>()));
-        let into = &mut bytemuck::cast_slice_mut(&mut host)[..self.len];
-        match &side.ready {
-            Some(event) => Ok(event.download(&side.buffer, 0, into)?),
-            None => Ok(the_gpu()?.device().download(&side.buffer, 0, into)?),
-        }
+        *host = HostMemory::zeroed(self.len)?;
+        side.download(0, host.bytes_mut())
     }
 
     /// The host's bytes to write. What the GPU has of them is out of date from then on.
@@ -132,13 +149,13 @@ impl Storage {
         sides.gpu = None;
         sides.host_valid = true;
         drop(sides);
-        HostBytesMut { lines: self.host.write().unwrap_or_else(PoisonError::into_inner), len: self.len }
+        HostBytesMut(self.host.write().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Forgets the host's copy: the GPU is about to write its own.
     pub fn invalidate_host(&self) {
         self.lock().host_valid = false;
-        *self.host.write().unwrap_or_else(PoisonError::into_inner) = Vec::new();
+        *self.host.write().unwrap_or_else(PoisonError::into_inner) = HostMemory::default();
     }
 
     /// Notes that a stream uses the bytes on the GPU.
@@ -159,28 +176,38 @@ impl Storage {
 }
 
 /// Bytes that are being read.
-pub(crate) struct HostBytes<'a> {
-    lines: RwLockReadGuard<'a, Vec<Line>>,
-    len: usize,
-}
+pub(crate) struct HostBytes<'a>(RwLockReadGuard<'a, HostMemory>);
 
 impl HostBytes<'_> {
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
-        &bytemuck::cast_slice(&self.lines)[..self.len]
+        self.0.bytes()
+    }
+}
+
+/// Some bytes that are being read: a part of all, or a copy.
+pub(crate) enum HostPart<'a> {
+    Of(HostBytes<'a>, usize, usize),
+    Own(HostMemory),
+}
+
+impl HostPart<'_> {
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            HostPart::Of(all, start, len) => &all.bytes()[*start..start + len],
+            HostPart::Own(part) => part.bytes(),
+        }
     }
 }
 
 /// Bytes that are being written.
-pub(crate) struct HostBytesMut<'a> {
-    lines: RwLockWriteGuard<'a, Vec<Line>>,
-    len: usize,
-}
+pub(crate) struct HostBytesMut<'a>(RwLockWriteGuard<'a, HostMemory>);
 
 impl HostBytesMut<'_> {
     /// The bytes.
     pub fn bytes(&mut self) -> &mut [u8] {
-        &mut bytemuck::cast_slice_mut(&mut self.lines)[..self.len]
+        self.0.bytes_mut()
     }
 }
 

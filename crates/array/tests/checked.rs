@@ -2,9 +2,13 @@
 
 mod rig;
 
+use pumice::eval::set_checked;
+use pumice::eval::site::Site;
 use pumice::kernel::{Builder, Elem, Kernel};
 use pumice::launch::Build;
-use pumice::{Error, Result};
+use pumice::op::{Kernels, Key, Lowering, Op, Place, Specs, apply};
+use pumice::ops::binary::add;
+use pumice::{Array, Device, Error, Result, Spec, async_eval, default_stream, synchronize, with_stream};
 use rig::Job;
 
 /// Runs one workgroup of 32 with one output of 16 elements; gives the error's text.
@@ -95,6 +99,73 @@ fn an_atomic_beyond_a_buffer_is_named() {
         });
     });
     assert_names(found, line, 16, 16, "out");
+}
+
+/// An op whose kernel reads one element too far.
+#[derive(Debug)]
+struct Careless;
+
+impl Op for Careless {
+    fn name(&self) -> &'static str {
+        "careless"
+    }
+
+    fn key(&self, _: &mut Key) {}
+
+    fn infer(&self, inputs: &[&Spec]) -> Result<Specs> {
+        Ok(inputs.iter().map(|&spec| spec.clone()).collect())
+    }
+
+    fn lower(&self, _: &Place<'_>) -> Lowering<'_> {
+        Lowering::Kernels(self)
+    }
+}
+
+const LINE_OF_THE_OVERRUN: u32 = line!() + 8;
+
+impl Kernels for Careless {
+    fn launch(&self, site: &mut Site<'_>) -> Result<()> {
+        let build = || {
+            Ok(Kernel::build("one too far", [4, 1, 1], |k| {
+                let (x, out) = (k.input("x", Elem::F32), k.output("out", Elem::F32));
+                let i = k.local_index();
+                out.store(i, x.load(i + 1));
+            })?)
+        };
+        let (x, out) = (site.contiguous(0)?, site.output(0));
+        let mut key = Key::default();
+        key.text("one too far");
+        site.launch(&key, build, [1, 1, 1], &[&x, &out], &[])
+    }
+}
+
+#[test]
+fn an_overrun_in_an_ops_kernel_is_an_error_of_whoever_waits() {
+    if rig::gpu().is_none() {
+        return;
+    }
+    set_checked(true);
+    let stream = default_stream(Device::GPU).expect("the GPU is there");
+    with_stream(stream, || {
+        let x = Array::from_slice(&[1f32, 2.0, 3.0, 4.0], &[4]).expect("four values");
+        let careless = || apply(Careless, std::slice::from_ref(&x)).expect("nothing is wrong with the graph").remove(0);
+        let assert_told = |result: Result<()>| {
+            let Err(Error::Index(text)) = result else { panic!("the overrun must be told but: {result:?}") };
+            assert!(text.starts_with("[one too far] index 4 must be below 4 in x"), "{text}");
+            assert!(text.contains(&format!("checked.rs:{LINE_OF_THE_OVERRUN}")), "{text}");
+        };
+        assert_told(careless().eval());
+        assert_told(careless().to_vec::<f32>().map(drop));
+        async_eval(&[careless()]).expect("nobody waits");
+        assert_told(synchronize(stream));
+        let started = careless();
+        async_eval(std::slice::from_ref(&started)).expect("nobody waits");
+        assert_told(started.to_vec::<f32>().map(drop));
+        // It is told once, and the device goes on.
+        let sum = add(&x, &x).and_then(|sum| sum.to_vec::<f32>()).expect("nothing is wrong with it");
+        assert_eq!(sum, [2.0, 4.0, 6.0, 8.0]);
+    });
+    set_checked(false);
 }
 
 #[test]

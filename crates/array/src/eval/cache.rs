@@ -9,12 +9,14 @@ use crate::cpu::block::BlockProgram;
 use crate::device::the_gpu;
 use crate::error::Result;
 use crate::eval::hash::BuildWordHasher;
+use crate::eval::switches;
 use crate::launch::{Build, Compiled, PendingCompiled};
 use crate::op::Key;
 
 type Table<T> = OnceLock<RwLock<HashMap<Key, T, BuildWordHasher>>>;
 
-static KERNELS: Table<Found> = OnceLock::new();
+/// By their builds: fast, checked.
+static KERNELS: [Table<Found>; 2] = [const { OnceLock::new() }; 2];
 static PROGRAMS: Table<Arc<BlockProgram>> = OnceLock::new();
 
 /// A kernel that is there, or that the driver is compiling.
@@ -26,24 +28,24 @@ pub(crate) enum Found {
 
 /// The compiled kernel of a key; waits for the driver.
 pub(crate) fn kernel(key: &Key, build: impl FnOnce() -> Result<Kernel>) -> Result<Compiled> {
-    let kernel = match find(&KERNELS, key) {
+    let kernel = match find(kernels(), key) {
         Some(Found::Ready(kernel)) => return Ok(kernel),
         Some(Found::Pending(pending)) => pending.wait()?,
         None => the_gpu()?.compile(&build()?, build_kind())?,
     };
-    insert(&KERNELS, key, Found::Ready(kernel.clone()));
+    insert(kernels(), key, Found::Ready(kernel.clone()));
     Ok(kernel)
 }
 
 /// The kernel of a key, if it is there; otherwise the driver compiles it in the background from now on.
 pub(crate) fn kernel_later(key: &Key, build: impl FnOnce() -> Result<Kernel>) -> Result<Found> {
-    let pending = match find(&KERNELS, key) {
+    let pending = match find(kernels(), key) {
         Some(Found::Ready(kernel)) => return Ok(Found::Ready(kernel)),
         Some(Found::Pending(pending)) => pending,
         None => Arc::new(the_gpu()?.compile_later(&build()?, build_kind())?),
     };
     let found = if pending.ready() { Found::Ready(pending.wait()?) } else { Found::Pending(pending) };
-    insert(&KERNELS, key, found.clone());
+    insert(kernels(), key, found.clone());
     Ok(found)
 }
 
@@ -67,11 +69,24 @@ fn insert<T>(table: &'static Table<T>, key: &Key, value: T) {
     table.write().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), value);
 }
 
-/// `PUMICE_CHECKED=1` tests every index of the built-in kernels too.
+fn kernels() -> &'static Table<Found> {
+    &KERNELS[switches::checked() as usize]
+}
+
 fn build_kind() -> Build {
-    static CHECKED: OnceLock<bool> = OnceLock::new();
-    match CHECKED.get_or_init(|| std::env::var_os("PUMICE_CHECKED").is_some_and(|v| v == "1")) {
-        true => Build::Checked,
-        false => Build::Fast,
+    if switches::checked() { Build::Checked } else { Build::Fast }
+}
+
+/// The first index out of bounds that a checked kernel met since this was last asked. Whoever waits for results asks: until then
+/// nobody can know. Of two threads that wait, either may be told.
+pub(crate) fn violations() -> Result<()> {
+    if !switches::checked() {
+        return Ok(());
     }
+    let table = kernels().get_or_init(RwLock::default).read().unwrap_or_else(PoisonError::into_inner);
+    let mut ready = table.values().filter_map(|found| match found {
+        Found::Ready(kernel) => Some(kernel),
+        Found::Pending(_) => None,
+    });
+    ready.try_for_each(|kernel| kernel.report(the_gpu()?.stream()))
 }

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::array::Data;
 use crate::cpu::block::{Input, Output};
 use crate::cpu::copy::Copy;
-use crate::device::{DeviceKind, Stream, gpu_stream, the_gpu};
+use crate::device::{DeviceKind, Stream, expect_stream, gpu_stream, the_gpu};
 use crate::dtype::Dtype;
 use crate::error::Result;
 use crate::eval::map::Reach;
@@ -29,6 +29,10 @@ use crate::typed;
 
 /// Runs a plan and gives its results to the arrays that wait for them. The events say when the GPU will be done.
 pub(crate) fn run(plan: &Plan, tape: &Tape) -> Result<Vec<Event>> {
+    let mut known = None;
+    for step in plan.steps.iter().filter(|step| known.replace(step.stream) != Some(step.stream)) {
+        expect_stream(step.stream)?;
+    }
     let mut run = Run { plan, tape, slots: vec![None; plan.slots.len()], streams: HashMap::new() };
     let replayed = match &plan.replay {
         Some(replay) => run.replay(&mut replay.borrow_mut())?,
@@ -40,9 +44,10 @@ pub(crate) fn run(plan: &Plan, tape: &Tape) -> Result<Vec<Event>> {
     };
     // Slots of no bytes have no step that begins them.
     for (_, placed) in &plan.results {
-        if let Home::Slot(slot) = placed.home {
-            run.slots[slot]
-                .get_or_insert_with(|| Slot { storage: Arc::new(Storage::on_host(plan.slots[slot])), by: None });
+        if let Home::Slot(slot) = placed.home
+            && run.slots[slot].is_none()
+        {
+            run.slots[slot] = Some(Slot { storage: Arc::new(Storage::on_host(plan.slots[slot])?), by: None });
         }
     }
     run.publish(plan, &events);
@@ -89,7 +94,7 @@ impl Run<'_> {
     fn step(&mut self, step: &Step, plan: &Plan) -> Result<()> {
         for &slot in &step.begins {
             let storage = match step.stream.device.kind {
-                DeviceKind::Cpu => Storage::on_host(plan.slots[slot]),
+                DeviceKind::Cpu => Storage::on_host(plan.slots[slot])?,
                 DeviceKind::Gpu => Storage::on_gpu(the_gpu()?.allocate(plan.slots[slot] as u64)?),
             };
             self.slots[slot] = Some(Slot { storage: Arc::new(storage), by: Some(step.stream) });

@@ -1,4 +1,5 @@
 //! Fast paths that are switched off by name: `PUMICE_DISABLE=softmax,fusion` runs what they mean instead. That is how people bisect.
+//! And kernels that test their indices.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,6 +26,23 @@ pub fn set_disabled(name: &str, off: bool) {
     let changed = if off { names.insert(name.to_string()) } else { names.remove(name) };
     switches.any.store(!names.is_empty(), Ordering::Relaxed);
     GENERATION.fetch_add(changed as u64, Ordering::Relaxed);
+}
+
+/// Whether kernels test every index and eval reports the first that is out of bounds, for the whole process. `PUMICE_CHECKED=1`
+/// says so from the start.
+pub fn set_checked(on: bool) {
+    let changed = checked_flag().swap(on, Ordering::Relaxed) != on;
+    GENERATION.fetch_add(changed as u64, Ordering::Relaxed);
+}
+
+/// Whether kernels test every index.
+pub(crate) fn checked() -> bool {
+    checked_flag().load(Ordering::Relaxed)
+}
+
+fn checked_flag() -> &'static AtomicBool {
+    static CHECKED: OnceLock<AtomicBool> = OnceLock::new();
+    CHECKED.get_or_init(|| AtomicBool::new(std::env::var_os("PUMICE_CHECKED").is_some_and(|v| v == "1")))
 }
 
 static GENERATION: AtomicU64 = AtomicU64::new(0);

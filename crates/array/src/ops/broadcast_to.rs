@@ -52,6 +52,12 @@ impl Op for BroadcastTo {
 
     fn infer(&self, inputs: &[&Spec]) -> Result<Specs> {
         let [x] = expect_inputs(self.name(), inputs)?;
+        if self.shape.iter().any(|&n| n < 0) {
+            let shape = shape::display(&self.shape);
+            return Err(Error::Value(format!(
+                "[broadcast_to] the sizes of a shape must not be negative but are {shape}."
+            )));
+        }
         let fits = shape::broadcast(self.name(), &x.shape, &self.shape).is_ok_and(|shape| shape == self.shape);
         if !fits {
             let [from, to] = [&x.shape, &self.shape].map(|s| shape::display(s));

@@ -26,6 +26,11 @@ pub fn seed(seed: u64) -> Result<()> {
     Ok(())
 }
 
+/// Forgets the calling thread's key: the next call without a key begins from the clock.
+pub(crate) fn forget() {
+    STATE.with_borrow_mut(|state| *state = None);
+}
+
 /// New keys made from one: an array of shape (num, 2).
 pub fn split(key: &Array, num: i32) -> Result<Array> {
     bits(&[num, 2], 4, Some(key))

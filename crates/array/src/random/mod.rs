@@ -16,6 +16,7 @@ pub use bits::bits;
 pub use categorical::{Samples, categorical};
 pub use continuous::{gumbel, laplace, normal, truncated_normal, uniform};
 pub use discrete::{bernoulli, randint};
+pub(crate) use key::forget;
 pub use key::{key, seed, split};
 
 use crate::dtype::Dtype;

@@ -23,11 +23,11 @@ const KERNELS: [(&str, Writer); 4] = [
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for (name, write) in KERNELS {
-        cases.push(Case::new(format!("host/build/{name}"), move |_| host(|| Ok(write()?))));
-        cases.push(Case::new(format!("host/emit/{name}"), move |_| {
+        cases.push(Case::new(format!("host/build/{name}"), move |session| host(session, || Ok(write()?))));
+        cases.push(Case::new(format!("host/emit/{name}"), move |session| {
             let kernel = write()?;
             let target = Target::full();
-            host(|| {
+            host(session, || {
                 let mut kernel = kernel.clone();
                 passes::optimize(&mut kernel);
                 Ok(spirv::emit(&kernel, &target)?)
@@ -39,14 +39,14 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-fn host<T>(run: impl Fn() -> Result<T, Error>) -> Result<Option<Figure>, Error> {
-    Ok(Some(Figure { time: host_time(|| run().map(drop))?, work: Work::Host }))
+fn host<T>(session: &Session, run: impl Fn() -> Result<T, Error>) -> Result<Option<Figure>, Error> {
+    Ok(Some(Figure { time: host_time(session, || run().map(drop))?, work: Work::Host }))
 }
 
 /// A kernel this process has compiled: built, emitted and found again.
 fn compile_again(session: &Session) -> Result<Option<Figure>, Error> {
     let kernel = binary::binary("add", Elem::F32, |a, b| a + b)?;
-    host(|| session.gpu.compile(&kernel, Build::Fast))
+    host(session, || session.gpu.compile(&kernel, Build::Fast))
 }
 
 /// A kernel no other case uses: the driver compiles it in a first process, and reads it from disk in a second.

@@ -47,8 +47,8 @@ impl Tiny {
 
 const SCALARS: [Argument; 1] = [Argument::I32(16)];
 
-fn per_launch(run: impl Fn() -> Result<(), Error>, launches: u32) -> Result<Option<Figure>, Error> {
-    Ok(Some(Figure { time: host_time(run)? / launches, work: Work::Launch }))
+fn per_launch(session: &Session, launches: u32, run: impl Fn() -> Result<(), Error>) -> Result<Option<Figure>, Error> {
+    Ok(Some(Figure { time: host_time(session, run)? / launches, work: Work::Launch }))
 }
 
 /// Recorded, submitted and waited for.
@@ -61,7 +61,7 @@ fn dependent(session: &Session) -> Result<Option<Figure>, Error> {
         }
         Ok(stream.synchronize()?)
     };
-    per_launch(run, CHAIN)
+    per_launch(session, CHAIN, run)
 }
 
 /// Recorded once, submitted again, waited for.
@@ -77,7 +77,7 @@ fn replayed(session: &Session) -> Result<Option<Figure>, Error> {
         stream.replay(&plan)?;
         Ok(stream.synchronize()?)
     };
-    per_launch(run, CHAIN)
+    per_launch(session, CHAIN, run)
 }
 
 /// No launch needs another: each writes its own buffer.
@@ -91,7 +91,7 @@ fn independent(session: &Session) -> Result<Option<Figure>, Error> {
         }
         Ok(stream.synchronize()?)
     };
-    per_launch(run, CHAIN)
+    per_launch(session, CHAIN, run)
 }
 
 /// One launch at a time, waited for.
@@ -105,5 +105,5 @@ fn submit_and_wait(session: &Session) -> Result<Option<Figure>, Error> {
         }
         Ok(())
     };
-    per_launch(run, 20)
+    per_launch(session, 20, run)
 }

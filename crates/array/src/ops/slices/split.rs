@@ -11,12 +11,20 @@ use crate::ops::joins::concatenate;
 use crate::ops::views::moveaxis;
 use crate::shape::{self, Spec, normalize_axis};
 
+/// An array each: more would not come to an end.
+const MOST_PARTS: i32 = 1 << 20;
+
 /// The array in so many equal parts along an axis.
 pub fn split(x: &Array, sections: i32, axis: i32) -> Result<Vec<Array>> {
     let axis = normalize_axis("split", axis, x.ndim())?;
     let n = x.shape()[axis];
     if sections < 1 {
         return Err(Error::Value(format!("[split] the number of parts must be positive but is {sections}.")));
+    }
+    if sections > MOST_PARTS {
+        return Err(Error::Value(format!(
+            "[split] there must be at most {MOST_PARTS} parts but {sections} are asked for."
+        )));
     }
     if n % sections != 0 {
         let shape = shape::display(x.shape());

@@ -21,7 +21,7 @@ use crate::ops::full::ones_like;
 use crate::ops::reduce::{axes_of, max, precise, sum};
 use crate::ops::unary::{exp, stop_gradient, transposed};
 use crate::ops::views::{moveaxis, reshape, transpose};
-use crate::shape::{Shape, Spec};
+use crate::shape::{self, Shape, Spec};
 
 pub use logsumexp::logsumexp;
 
@@ -59,7 +59,11 @@ fn along_last(x: &Array, axes: &[usize], f: impl FnOnce(&Array) -> Result<Array>
     let order: Vec<i32> = order.iter().map(|&axis| axis as i32).collect();
     let moved = transpose(x, Some(&order))?;
     let mut rows = Shape::from_slice(&moved.shape()[..x.ndim() - axes.len()]);
-    rows.push(axes.iter().map(|&axis| x.shape()[axis]).product());
+    let sizes: Shape = axes.iter().map(|&axis| x.shape()[axis]).collect();
+    rows.push(i32::try_from(shape::size_of(&sizes)).map_err(|_| {
+        let sizes = shape::display(&sizes);
+        Error::Value(format!("[softmax] axes of sizes {sizes} together must have at most {} elements.", i32::MAX))
+    })?);
     let result = f(&reshape(&moved, &rows)?)?;
     transpose(&reshape(&result, moved.shape())?, Some(&back))
 }

@@ -1,0 +1,79 @@
+//! Shapes that no memory could hold are fine until somebody computes them; then they are an [`Error::Memory`] that tells the size.
+
+use pumice::ops::binary::add;
+use pumice::ops::broadcast_to::broadcast_to;
+use pumice::ops::create::eye;
+use pumice::ops::full::{full, zeros};
+use pumice::ops::gather::take;
+use pumice::ops::joins::concatenate;
+use pumice::ops::matmul::outer;
+use pumice::ops::reduce::sum;
+use pumice::ops::softmax::softmax;
+use pumice::ops::unary::exp;
+use pumice::ops::views::contiguous;
+use pumice::{Array, Dtype, Error, Result, default_stream, random, with_stream};
+
+use crate::rig;
+
+const FAR: i32 = i32::MAX;
+
+/// One value over 2^62 elements: a view, which needs no memory.
+fn endless() -> Result<Array> {
+    broadcast_to(&Array::from_slice(&[1f32], &[1])?, &[FAR, FAR])
+}
+
+type Making = fn() -> Result<Array>;
+
+/// Every way to compute: maps, reductions, products, copies, writes, host functions.
+const RESULTS: &[(&str, Making)] = &[
+    ("add", || add(endless()?, 1.0)),
+    ("exp", || exp(&endless()?)),
+    ("add of ints", || add(full(&[FAR, FAR], 1, Some(Dtype::U8))?, zeros(&[FAR, FAR], Dtype::U8)?)),
+    ("contiguous", || contiguous(&endless()?, false)),
+    ("sum", || sum(&broadcast_to(&Array::from_slice(&[1f32], &[1])?, &[FAR, FAR, 2])?, Some(&[2]), false)),
+    ("softmax", || softmax(&endless()?, Some(&[1]), false)),
+    ("outer", || {
+        let row = broadcast_to(&Array::from_slice(&[1f32], &[1])?, &[FAR])?;
+        outer(&row, &row)
+    }),
+    ("concatenate", || {
+        let part = broadcast_to(&Array::from_slice(&[1f32], &[1])?, &[FAR / 2, FAR])?;
+        concatenate(&[part.clone(), part], 0)
+    }),
+    ("take", || {
+        let table = broadcast_to(&Array::from_slice(&[1f32], &[1])?, &[4, 1 << 30])?;
+        take(&table, &broadcast_to(&Array::from_slice(&[3i32], &[1])?, &[1 << 20])?, Some(0))
+    }),
+    ("eye", || eye(1 << 30, Some(1 << 30), 0, Dtype::F32)),
+    ("bits", || random::bits(&[1 << 30, 1 << 20], 4, Some(&random::key(1)?))),
+];
+
+#[test]
+fn what_no_memory_could_hold_is_refused_when_it_is_computed() {
+    for device in rig::devices() {
+        let stream = default_stream(device).expect("the device is there");
+        for (name, make) in RESULTS {
+            with_stream(stream, || {
+                let array = make().unwrap_or_else(|error| panic!("{name} on {device} is a graph but: {error}"));
+                match array.eval() {
+                    Err(Error::Memory(text)) => assert!(text.starts_with("[allocate] "), "{name} on {device}: {text}"),
+                    other => panic!("{name} on {device} needs more memory than there is but: {other:?}"),
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn a_view_without_end_cannot_be_read_but_a_part_of_it_can() {
+    for device in rig::devices() {
+        let stream = default_stream(device).expect("the device is there");
+        with_stream(stream, || {
+            let view = endless().expect("a view");
+            assert!(matches!(view.to_bytes(), Err(Error::Memory(_))), "{device}");
+            assert!(matches!(view.to_vec::<f32>(), Err(Error::Memory(_))), "{device}");
+            let corner = view.index((FAR - 1, (FAR - 3)..FAR)).expect("it has that many elements");
+            assert_eq!(corner.to_vec::<f32>().expect("three values"), [1.0; 3], "{device}");
+        });
+    }
+}
