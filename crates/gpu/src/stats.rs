@@ -29,6 +29,8 @@ pub struct Statistics {
     pub pipeline_hits: u64,
     /// Pipelines that had to be created.
     pub pipeline_misses: u64,
+    /// Pipelines that the driver compiled: of those created, the ones that the cache on disk did not have.
+    pub pipelines_compiled: u64,
     /// Bytes that went from the host to the device.
     pub bytes_uploaded: u64,
     /// Bytes that came from the device to the host.
@@ -66,6 +68,7 @@ pub(crate) struct Counters {
     pub(crate) waits: Counter,
     pub(crate) pipeline_hits: Counter,
     pub(crate) pipeline_misses: Counter,
+    pub(crate) pipelines_compiled: Counter,
     pub(crate) bytes_uploaded: Counter,
     pub(crate) bytes_downloaded: Counter,
 }
@@ -97,6 +100,7 @@ impl Counters {
             waits: self.waits.get(),
             pipeline_hits: self.pipeline_hits.get(),
             pipeline_misses: self.pipeline_misses.get(),
+            pipelines_compiled: self.pipelines_compiled.get(),
             bytes_uploaded: self.bytes_uploaded.get(),
             bytes_downloaded: self.bytes_downloaded.get(),
         }
@@ -114,6 +118,7 @@ impl Counters {
             &self.waits,
             &self.pipeline_hits,
             &self.pipeline_misses,
+            &self.pipelines_compiled,
             &self.bytes_uploaded,
             &self.bytes_downloaded,
         ] {

@@ -129,6 +129,7 @@ impl Shared {
         let cache = self.store.cache()?;
         let (raw, cached) = build::build(&self.calls, &self.info.limits, self.layout.raw, cache, request)?;
         if !cached {
+            self.counters.pipelines_compiled.add(1);
             self.store.grown();
             self.inbox.nudge();
         }
