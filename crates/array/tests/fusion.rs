@@ -144,6 +144,29 @@ fn operands_of_maps_may_lie_anyhow() {
 }
 
 #[test]
+fn maps_of_operands_that_lie_anyhow_have_the_cpus_bits() {
+    let Some(_turn) = turn() else { return };
+    for (rows, n) in [(30, 64), (31, 37), (5, 6), (700, 2), (1, 9)] {
+        for dtype in [Dtype::F32, Dtype::F16, Dtype::U8, Dtype::C64] {
+            let x = array(&[rows, n], dtype, 23);
+            let (of_row, of_column) = (array(&[rows, 1], dtype, 24), array(&[n], dtype, 25));
+            let across = transpose(&array(&[n, rows], dtype, 26), None).expect("two axes");
+            let memory = array(&[rows * n + 3], dtype, 27);
+            let shifted = || as_strided(&memory, Some(&[rows, n]), Some(&[n as i64, 1]), 3);
+            let all = || {
+                let near = subtract(multiply(&x, &of_column)?, &of_row)?;
+                Ok(vec![near, add(&x, &across)?, multiply(shifted()?, &x)?, add(shifted()?, &of_column)?])
+            };
+            let (_, _, found) = evaluated(Tier::Now, &all);
+            let cpu = default_stream(Device::CPU).expect("the CPU is there");
+            let expected = with_stream(cpu, || all().expect("the calls are well formed"));
+            let expected: Vec<Vec<u8>> = expected.iter().map(|a| a.to_bytes().expect("it has values")).collect();
+            assert_eq!(found, expected, "{dtype:?} ({rows}, {n})");
+        }
+    }
+}
+
+#[test]
 fn softmax_computes_maps_before_and_after() {
     let Some(_turn) = turn() else { return };
     for n in [16, 67, 640, 9000] {

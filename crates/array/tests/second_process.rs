@@ -5,11 +5,11 @@ mod rig;
 use std::path::Path;
 use std::process::Command;
 
+use pumice::gpu::DeviceKind;
 use pumice::ops::binary::{add, multiply};
 use pumice::ops::reduce::{mean, sum};
 use pumice::ops::softmax::softmax;
 use pumice::ops::unary::{exp, tanh};
-use pumice::gpu::DeviceKind;
 use pumice::{Array, Device, default_stream, eval, with_stream};
 
 /// Where the process that is asked to work looks for the answer.

@@ -9,7 +9,7 @@ use pumice_kernel::{Access, Buffer, Builder, Val};
 
 use crate::device::DeviceKind;
 use crate::dtype::Dtype;
-use crate::eval::map::{Group, aligned, long_index};
+use crate::eval::map::{Group, after, aligned, long_index, store_beside};
 use crate::eval::plan::PlanArgument;
 use crate::eval::reads::{Reader, Reads};
 use crate::eval::site::Placed;
@@ -51,8 +51,7 @@ impl Maps {
             let rest = self.group.inputs[given.is_some() as usize..].iter().zip(&read);
             let rest = rest.map(|(input, values)| Typed::new(values[lane], input.dtype));
             let inputs: Vec<Typed> = given.iter().copied().chain(rest).collect();
-            let index = if lane == 0 { long_index(at) } else { long_index(at + lane as i32) };
-            self.group.compute(k, index, &inputs, DeviceKind::Gpu)
+            self.group.compute(k, long_index(after(at, lane)), &inputs, DeviceKind::Gpu)
         };
         given.iter().enumerate().map(lane).collect()
     }
@@ -175,17 +174,6 @@ impl<'k> Storer<'_, 'k> {
         let lanes = maps.compute(reader, self.k, at, &given);
         for (j, &output) in self.outputs.iter().enumerate() {
             store_beside(output, at, &lanes.iter().map(|stored| stored[j]).collect::<Vec<Typed>>());
-        }
-    }
-}
-
-fn store_beside<'k>(output: Buffer<'k>, at: Val<'k>, values: &[Typed<'k>]) {
-    let chunk = (16 / output.elem().bytes()).min(values.len());
-    for (i, values) in values.chunks(chunk).enumerate() {
-        let at = if i == 0 { at } else { at + (i * chunk) as i32 };
-        match values {
-            [value] => output.store(at, value.val),
-            _ => output.store_wide(at, &values.iter().map(|value| value.val).collect::<Vec<Val>>()),
         }
     }
 }

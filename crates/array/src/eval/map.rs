@@ -1,10 +1,8 @@
 //! Maps as kernels: one op or a fused group of them, over elements that lie side by side or anywhere.
 //!
-//! The group is written once, by its ops' own scalar functions, into one of three kernels: *linear* (all operands contiguous, single
-//! or plain values; 16 bytes an access), *strided* (the index of an element is split by the collapsed shape), and *map form* (one
-//! element at index 0: what the CPU's block programs are made from). Every op rounds to its own type, so all of them and any
+//! The group is written by its ops' own scalar functions, into a kernel that reads its inputs as `reads` says, or in *map form* (one
+//! element at index 0: what the CPU's block programs are made from). Every op rounds to its own type, so both and any
 //! grouping give the same bits.
-
 
 use pumice_kernel::{Access, Buffer, Builder, Kernel, Scalar, Val};
 use smallvec::SmallVec;
@@ -12,13 +10,14 @@ use smallvec::SmallVec;
 use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::Result;
+use crate::eval::reads::{Reader, Reads};
 use crate::op::{Element, Key, Lowering, OpRef, Place};
 use crate::shape::Spec;
 use crate::typed::{self, Typed};
 
 /// Invocations per workgroup.
 pub(crate) const WORKGROUP: u32 = 256;
-/// Accesses to each operand an invocation of the linear kernel makes.
+/// Accesses to each operand an invocation makes where they are wide.
 const ACCESSES: usize = 2;
 
 /// A group of maps over one iteration space.
@@ -66,24 +65,13 @@ pub(crate) enum Operand {
     Node(usize),
 }
 
-/// Which of the kernels, and for what.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
-    /// `wide` elements an access; `long` indices have 64 bits.
-    Linear { wide: usize, long: bool },
-    /// Split by this many axes.
-    Strided { rank: usize, long: bool },
-}
-
 impl Group {
     /// What distinguishes the group's kernel from others.
-    pub fn key(&self, form: Form) -> Key {
+    pub fn key(&self, reads: &Reads, wide: usize) -> Key {
         let mut key = Key::default();
-        match form {
-            Form::Linear { wide, long } => key.word(((wide as u64) << 8) | long as u64),
-            Form::Strided { rank, long } => key.word((1 << 32) | ((rank as u64) << 8) | long as u64),
-        }
+        key.word(wide as u64);
         self.structure(&mut key);
+        reads.key(&mut key);
         key
     }
 
@@ -125,19 +113,25 @@ impl Group {
         inputs.chain(self.outputs.iter().map(|&node| self.nodes[node].output.dtype.size())).max().unwrap_or(1)
     }
 
-    /// Elements one workgroup of the form covers.
-    pub fn elements_per_group(form: Form) -> u64 {
-        match form {
-            Form::Linear { wide, .. } => WORKGROUP as u64 * (wide * ACCESSES) as u64,
-            Form::Strided { .. } => WORKGROUP as u64,
-        }
+    /// Elements one workgroup covers, by accesses of so many.
+    pub fn elements_per_group(wide: usize) -> u64 {
+        (WORKGROUP as usize * wide * accesses(wide)) as u64
     }
 
-    /// The kernel of the form.
-    pub fn kernel(&self, form: Form) -> Result<Kernel> {
-        Ok(Kernel::build(&self.name(), [WORKGROUP, 1, 1], |k| match form {
-            Form::Linear { wide, long } => self.linear(k, wide, long),
-            Form::Strided { rank, long } => self.strided(k, rank, long),
+    /// The kernel that reads its inputs so, and covers `wide` elements by an access. Its last argument is their number.
+    pub fn kernel(&self, reads: &Reads, wide: usize) -> Result<Kernel> {
+        Ok(Kernel::build(&self.name(), [WORKGROUP, 1, 1], |k| {
+            let reader = reads.declare(k, 'x');
+            let outputs = self.declare_outputs(k, wide);
+            let n = number(k, "n", reads.long());
+            let span = (WORKGROUP as usize * wide) as i32;
+            let first =
+                indices(k, reads.long(), |group, local| group * (span * accesses(wide) as i32) + local * (wide as i32));
+            let starts: Vec<Val> = (0..accesses(wide) as i32).map(|j| first + j * span).collect();
+            match wide {
+                1 => k.when(first.lt_u(n), || self.store_all(k, &reader, &starts, 1, &outputs)),
+                _ => self.write_wide(k, &reader, &starts, [n, n - (wide as i32 - 1)], &outputs, wide),
+            }
         })?)
     }
 
@@ -155,114 +149,50 @@ impl Group {
         })?)
     }
 
-    fn linear(&self, k: &Builder, wide: usize, long: bool) {
-        let operands = self.operands(k, wide);
-        let n = number(k, "n", long);
-        let values = self.values(k);
-        let singles = self.singles(&operands.inputs);
-        let fixed = |i: usize| singles[i].or(values[i]).expect("what is not contiguous is single or a value");
-        let span = (WORKGROUP as usize * wide) as i32;
-        let first = indices(k, long, |group, local| group * (span * ACCESSES as i32) + local * (wide as i32));
-        let starts: Vec<Val> = (0..ACCESSES as i32).map(|j| first + j * span).collect();
+    /// Whole accesses, or one element after the other where the end is near.
+    fn write_wide<'k>(
+        &self,
+        k: &'k Builder,
+        reader: &Reader<'k>,
+        starts: &[Val<'k>],
+        [n, last]: [Val<'k>; 2],
+        outputs: &[Buffer<'k>],
+        wide: usize,
+    ) {
         // n is below the index type's maximum, and so is the last start, but not always start + wide.
-        let whole = starts[ACCESSES - 1].lt_u(n - (wide as i32 - 1)) & n.ge(wide as i32);
+        let whole = starts[starts.len() - 1].lt_u(last) & n.ge(wide as i32);
         k.if_(
             whole,
+            || self.store_all(k, reader, starts, wide, outputs),
             || {
-                let load = |at| {
-                    self.each_input(|i, contiguous| match contiguous {
-                        true => operands.input(i).load_wide(at, wide),
-                        false => vec![fixed(i); wide],
-                    })
-                };
-                let loaded: Vec<Vec<Vec<Val>>> = starts.iter().map(|&at| load(at)).collect();
-                for (&at, inputs) in starts.iter().zip(&loaded) {
-                    self.store_wide(k, at, inputs, &operands.outputs, wide);
-                }
-            },
-            || {
-                for &start in &starts {
+                for &start in starts {
                     let end = (start + wide as i32).min_u(n);
-                    k.step(start, end, 1, |at| {
-                        let inputs = self
-                            .each_input(|i, contiguous| if contiguous { operands.input(i).load(at) } else { fixed(i) });
-                        self.store(k, at, inputs, &operands.outputs);
-                    });
+                    k.step(start, end, 1, |at| self.store_all(k, reader, &[at], 1, outputs));
                 }
             },
         );
     }
 
-    fn strided(&self, k: &Builder, rank: usize, long: bool) {
-        let operands = self.operands(k, 1);
-        let scalar = if long { Scalar::I64 } else { Scalar::I32 };
-        let rank_or_one = rank.max(1) as u32;
-        let n = number(k, "n", long);
-        let shape = k.arg_array("shape", scalar, rank_or_one);
-        let strides: Vec<_> = self
-            .names()
-            .map(|(name, input)| {
-                let declare = || {
-                    let start = number(k, &format!("{name}_start"), long);
-                    (start, k.arg_array(&format!("{name}_strides"), scalar, rank_or_one))
-                };
-                (input.access == Reach::Strided).then(declare)
-            })
-            .collect();
-        let values = self.values(k);
-        let at = indices(k, long, |group, local| group * (WORKGROUP as i32) + local);
-        k.when(at.lt_u(n), || {
-            let mut rest = at;
-            let mut places: Vec<Option<Val>> = strides.iter().map(|s| s.as_ref().map(|(start, _)| *start)).collect();
-            for axis in (0..rank as i32).rev() {
-                let along = if axis == 0 { rest } else { rest.rem_u(shape.at(axis)) };
-                rest = if axis == 0 { rest } else { rest.div_u(shape.at(axis)) };
-                for (place, strides) in places.iter_mut().zip(&strides) {
-                    if let (Some(place), Some((_, strides))) = (place, strides) {
-                        *place = *place + along * strides.at(axis);
-                    }
-                }
-            }
-            let inputs = (0..self.inputs.len()).map(|i| match self.inputs[i].access {
-                Reach::Contiguous => operands.input(i).load(at),
-                Reach::Single => operands.input(i).load(0),
-                Reach::Strided => operands.input(i).load(places[i].expect("strided inputs have one")),
-                Reach::Value => values[i].expect("values are arguments"),
-            });
-            self.store(k, at, inputs.collect(), &operands.outputs);
-        });
-    }
-
-    fn each_input<V>(&self, load: impl Fn(usize, bool) -> V) -> Vec<V> {
-        (0..self.inputs.len()).map(|i| load(i, self.inputs[i].access == Reach::Contiguous)).collect()
-    }
-
-    /// Computes and stores one element.
-    fn store<'k>(&self, k: &'k Builder, at: Val<'k>, inputs: Vec<Val<'k>>, outputs: &[Buffer<'k>]) {
-        let inputs: Vec<Typed> = inputs.iter().zip(&self.inputs).map(|(&v, i)| Typed::new(v, i.dtype)).collect();
-        for (output, value) in outputs.iter().zip(self.compute(k, long_index(at), &inputs, DeviceKind::Gpu)) {
-            output.store(at, value.val);
-        }
-    }
-
-    /// Computes and stores elements that lie side by side, from those of each input.
-    fn store_wide<'k>(
+    /// Computes and stores elements that lie side by side, from each of the starts on: all are read first.
+    fn store_all<'k>(
         &self,
         k: &'k Builder,
-        at: Val<'k>,
-        inputs: &[Vec<Val<'k>>],
-        outputs: &[Buffer<'k>],
+        reader: &Reader<'k>,
+        starts: &[Val<'k>],
         wide: usize,
+        outputs: &[Buffer<'k>],
     ) {
-        let lane = |lane: usize| {
-            let typed: Vec<Typed> =
-                inputs.iter().zip(&self.inputs).map(|(v, i)| Typed::new(v[lane], i.dtype)).collect();
-            self.compute(k, long_index(at + lane as i32), &typed, DeviceKind::Gpu)
-        };
-        let lanes: Vec<Vec<Typed>> = (0..wide).map(lane).collect();
-        for (j, output) in outputs.iter().enumerate() {
-            let stored: Vec<Val> = lanes.iter().map(|lane| lane[j].val).collect();
-            output.store_wide(at, &stored);
+        let read: Vec<Vec<Vec<Val>>> = starts.iter().map(|&at| reader.read(at, wide)).collect();
+        for (&at, inputs) in starts.iter().zip(&read) {
+            let lane = |lane: usize| {
+                let typed: Vec<Typed> =
+                    inputs.iter().zip(&self.inputs).map(|(v, i)| Typed::new(v[lane], i.dtype)).collect();
+                self.compute(k, long_index(after(at, lane)), &typed, DeviceKind::Gpu)
+            };
+            let lanes: Vec<Vec<Typed>> = (0..wide).map(lane).collect();
+            for (j, &output) in outputs.iter().enumerate() {
+                store_beside(output, at, &lanes.iter().map(|lane| lane[j]).collect::<Vec<Typed>>());
+            }
         }
     }
 
@@ -299,15 +229,6 @@ impl Group {
         self.inputs.iter().enumerate().map(|(i, input)| (format!("x{i}"), input))
     }
 
-    fn operands<'k>(&self, k: &'k Builder, wide: usize) -> Operands<'k> {
-        let input = |(name, input): (String, &GroupInput)| match input.access {
-            Reach::Value => None,
-            Reach::Contiguous => Some(k.buffer(&name, input.dtype.elem(), Access::Read, aligned(wide, input.dtype))),
-            Reach::Single | Reach::Strided => Some(k.input(&name, input.dtype.elem())),
-        };
-        Operands { inputs: self.names().map(input).collect(), outputs: self.declare_outputs(k, wide) }
-    }
-
     fn declare_outputs<'k>(&self, k: &'k Builder, wide: usize) -> Vec<Buffer<'k>> {
         let outputs = self.outputs.iter().enumerate();
         outputs
@@ -317,28 +238,29 @@ impl Group {
             })
             .collect()
     }
-
-    fn values<'k>(&self, k: &'k Builder) -> Vec<Option<Val<'k>>> {
-        self.names()
-            .map(|(name, input)| (input.access == Reach::Value).then(|| value_argument(k, &name, input.dtype)))
-            .collect()
-    }
-
-    fn singles<'k>(&self, buffers: &[Option<Buffer<'k>>]) -> Vec<Option<Val<'k>>> {
-        let loaded = buffers.iter().zip(&self.inputs);
-        loaded.map(|(b, input)| b.filter(|_| input.access == Reach::Single).map(|b| b.load(0))).collect()
-    }
 }
 
-/// A kernel's buffers; plain values have none.
-struct Operands<'k> {
-    inputs: Vec<Option<Buffer<'k>>>,
-    outputs: Vec<Buffer<'k>>,
+/// Accesses of so many elements that an invocation makes to each operand.
+fn accesses(wide: usize) -> usize {
+    if wide == 1 { 1 } else { ACCESSES }
 }
 
-impl<'k> Operands<'k> {
-    fn input(&self, i: usize) -> Buffer<'k> {
-        self.inputs[i].expect("inputs in memory have a buffer")
+/// The number of an element some places on.
+pub(super) fn after(at: Val<'_>, lane: usize) -> Val<'_> {
+    if lane == 0 { at } else { at + lane as i32 }
+}
+
+/// Stores values side by side, at most 16 bytes at a time.
+pub(super) fn store_beside<'k>(output: Buffer<'k>, at: Val<'k>, values: &[Typed<'k>]) {
+    let chunk = (16 / output.elem().bytes()).min(values.len());
+    for (i, values) in values.chunks(chunk).enumerate() {
+        match values {
+            [value] => output.store(after(at, i * chunk), value.val),
+            _ => {
+                let values: Vec<Val> = values.iter().map(|value| value.val).collect();
+                output.store_wide(after(at, i * chunk), &values);
+            }
+        }
     }
 }
 

@@ -19,8 +19,9 @@ use crate::eval::around::Members;
 use crate::eval::cache::{self, Found};
 use crate::eval::elements::{Bound, Maps, Operand};
 use crate::eval::fuse::{Unit, Way, lowered};
-use crate::eval::map::{self, Form, Group, GroupNode, Reach};
+use crate::eval::map::{self, Group, GroupNode, Reach};
 use crate::eval::order::{Tape, ValueId};
+use crate::eval::reads::Reads;
 use crate::eval::replay::MaybeReplay;
 use crate::eval::site::Placed;
 use crate::eval::write::WriteStep;
@@ -297,50 +298,18 @@ impl Planner {
     }
 
     fn map_launch(&mut self, group: &Group, inputs: &[Placed], outputs: &[Placed], shape: &[i32]) -> Result<()> {
-        let strided: Vec<usize> = (0..inputs.len()).filter(|&i| group.inputs[i].access == Reach::Strided).collect();
-        let count = crate::shape::size_of(shape) as i64;
-        let long = count > i32::MAX as i64 / 2 || inputs.iter().any(|p| spans_long(&p.layout));
-        let contiguous = crate::shape::contiguous_strides(shape);
-        let mut all: Vec<&[i64]> = vec![&contiguous];
-        all.extend(strided.iter().map(|&i| inputs[i].layout.strides.as_slice()));
-        let (sizes, strides) = collapse(shape, &all);
-        let form = match strided.is_empty() {
-            true => Form::Linear { wide: wide(group, inputs), long },
-            false => Form::Strided { rank: sizes.len(), long },
-        };
-        let number = |n: i64| PlanArgument::Fixed(if long { Argument::I64(n) } else { Argument::I32(n as i32) });
-        let mut arguments: SmallVec<[PlanArgument; 8]> = SmallVec::new();
-        arguments.push(number(count));
-        let mut operands: SmallVec<[Placed; 4]> = SmallVec::new();
-        if let Form::Strided { rank, .. } = form {
-            arguments.extend((0..rank.max(1)).map(|axis| number(sizes.get(axis).copied().unwrap_or(1))));
-        }
-        let mut next_strides = 1;
-        for (i, placed) in inputs.iter().enumerate() {
-            match group.inputs[i].access {
-                Reach::Value => continue,
-                Reach::Strided => {
-                    let (base, start) = placed.base();
-                    arguments.push(number(start));
-                    let rank = sizes.len().max(1);
-                    let along = &strides[next_strides];
-                    arguments.extend((0..rank).map(|axis| number(along.get(axis).copied().unwrap_or(0))));
-                    next_strides += 1;
-                    operands.push(base);
-                }
-                _ => operands.push(placed.clone()),
-            }
-        }
-        for (placed, input) in inputs.iter().zip(&group.inputs) {
-            if let (Home::Value(leaf), Reach::Value) = (placed.home, input.access) {
-                arguments.push(PlanArgument::Value(leaf, input.dtype));
-            }
-        }
+        let (reads, wide) = Reads::wide(inputs, shape, 16 / group.widest());
+        let count = crate::shape::size_of(shape) as u64;
+        let mut operands: SmallVec<[Placed; 4]> = reads.operands().cloned().collect();
         let donors = donors(group, &operands, outputs);
         operands.extend(outputs.iter().cloned());
-        let groups = fold_groups((count as u64).div_ceil(Group::elements_per_group(form)));
+        let mut arguments: SmallVec<[PlanArgument; 8]> = reads.arguments().into();
+        arguments.push(reads.number(count as i64));
+        let groups = fold_groups(count.div_ceil(Group::elements_per_group(wide)));
         let fused = group.nodes.len() > 1;
-        let Some(kernel) = self.kernel(&group.key(form), fused, || group.kernel(form))? else { return Ok(()) };
+        let Some(kernel) = self.kernel(&group.key(&reads, wide), fused, || group.kernel(&reads, wide))? else {
+            return Ok(());
+        };
         self.push(Work::Launch(Box::new(LaunchStep { kernel, groups, operands, arguments, donors })));
         Ok(())
     }
@@ -364,7 +333,11 @@ impl Planner {
         let contiguous = crate::shape::contiguous_strides(shape);
         all.push(&contiguous);
         let (sizes, strides) = collapse(shape, &all);
-        let program = cache::program(&group.key(Form::Strided { rank: 0, long: true }), || group.map_form())?;
+        let program = {
+            let mut key = Key::default();
+            group.structure(&mut key);
+            cache::program(&key, || group.map_form())?
+        };
         let inputs = inputs.iter().zip(&group.inputs).zip(strides);
         let inputs =
             inputs.map(|((placed, input), strides)| (placed.clone(), input.access, strides.to_vec())).collect();
@@ -435,17 +408,6 @@ fn donors(group: &Group, inputs: &[Placed], outputs: &[Placed]) -> SmallVec<[(us
         }
     }
     pairs
-}
-
-/// Elements an access of the linear kernel covers: 16 bytes of the widest type, where everything is aligned to that.
-fn wide(group: &Group, inputs: &[Placed]) -> usize {
-    let wide = 16 / group.widest();
-    let aligned = inputs
-        .iter()
-        .zip(&group.inputs)
-        .filter(|(_, input)| input.access == Reach::Contiguous)
-        .all(|(placed, input)| (placed.align as usize).is_multiple_of((wide * input.dtype.size()).min(16)));
-    if aligned { wide } else { 1 }
 }
 
 pub(super) fn spans_long(layout: &Layout) -> bool {

@@ -1,4 +1,5 @@
-//! How maps inside other kernels read their inputs: by the numbers of elements, counted along the last axis first.
+//! How the kernels of maps, and those that maps are part of, read the maps' inputs: by the numbers of elements, counted along the last
+//! axis first.
 //!
 //! A kernel asks for elements with consecutive numbers. Of an input that lies in that order they are read up to 16 bytes at a time,
 //! of one that is repeated along the last axis once (a mean beside its row), of any other one by one.
@@ -7,6 +8,7 @@ use pumice_kernel::arguments::Argument;
 use pumice_kernel::{Access, Buffer, Builder, Scalar, Val};
 use smallvec::SmallVec;
 
+use crate::dtype::Dtype;
 use crate::eval::map::{Reach, aligned, number, value_argument};
 use crate::eval::plan::{Home, PlanArgument, reach, spans_long};
 use crate::eval::site::Placed;
@@ -22,6 +24,8 @@ pub(crate) struct Reads {
     inputs: Vec<Read>,
     /// The space by as few axes as strided inputs allow; none if there are no such inputs.
     sizes: SmallVec<[i64; 4]>,
+    /// Elements that lie along the last axis wherever a multiple of them begins: a power of two.
+    run: usize,
     /// Whether numbers have 64 bits.
     long: bool,
 }
@@ -34,8 +38,8 @@ struct Read {
     /// Of a strided input: where its first element lies, and its strides along the axes.
     start: i64,
     strides: Strides,
-    /// What the address of every access is a multiple of.
-    align: u32,
+    /// Elements that may be read at once where they lie side by side: 16 bytes of them, or one.
+    wide: usize,
 }
 
 impl Reads {
@@ -51,21 +55,45 @@ impl Reads {
         let long = size_of(shape) as i64 > i32::MAX as i64 / 2 || inputs.iter().any(|p| spans_long(&p.layout));
         let read = |placed: &Placed| match reach(placed) {
             Reach::Strided => Read::strided(placed, strides.next().expect("one for each strided input")),
-            reach => Read { placed: placed.clone(), reach, start: 0, strides: Strides::new(), align: placed.align },
+            reach => {
+                let (placed, strides, wide) = (placed.clone(), Strides::new(), wide(placed.align, placed.dtype));
+                Read { placed, reach, start: 0, strides, wide }
+            }
         };
-        Reads { inputs: inputs.iter().map(read).collect(), sizes, long }
+        let inputs = inputs.iter().map(read).collect();
+        let run = sizes.last().map_or(WIDEST, |last| WIDEST.min(1 << last.trailing_zeros().min(62))) as usize;
+        Reads { inputs, sizes, run, long }
+    }
+
+    /// The same for accesses of `most` elements, or of as many fewer as lie side by side in all inputs; and how many they are.
+    pub fn wide(inputs: &[Placed], shape: &[i32], most: usize) -> (Reads, usize) {
+        let mut reads = Reads::new(inputs, shape);
+        let scattered = reads.inputs.iter().any(|read| !matches!(read.strides.last(), None | Some(0 | 1)));
+        reads.run = if scattered { 1 } else { reads.run.min(most) };
+        let wide = reads.run;
+        (reads, wide)
+    }
+
+    /// Whether numbers have 64 bits.
+    pub fn long(&self) -> bool {
+        self.long
+    }
+
+    /// A number as an argument.
+    pub fn number(&self, n: i64) -> PlanArgument {
+        PlanArgument::Fixed(if self.long { Argument::I64(n) } else { Argument::I32(n as i32) })
     }
 
     /// Adds what distinguishes the reading from others.
     pub fn key(&self, key: &mut Key) {
-        key.word((self.run() as u64) << 32 | (self.sizes.len() as u64) << 1 | self.long as u64);
+        key.word((self.run as u64) << 32 | (self.sizes.len() as u64) << 1 | self.long as u64);
         for read in &self.inputs {
             let last = match read.strides.last() {
                 None | Some(0) => 0,
                 Some(1) => 1u64,
                 _ => 2,
             };
-            key.word((read.align as u64) << 32 | (read.reach as u64) << 8 | last);
+            key.word((read.wide as u64) << 32 | (read.reach as u64) << 8 | last);
         }
     }
 
@@ -76,14 +104,13 @@ impl Reads {
 
     /// The scalars, in the order in which they are declared.
     pub fn arguments(&self) -> Vec<PlanArgument> {
-        let number = |n: i64| PlanArgument::Fixed(if self.long { Argument::I64(n) } else { Argument::I32(n as i32) });
-        let mut all: Vec<PlanArgument> = self.sizes.iter().map(|&n| number(n)).collect();
+        let mut all: Vec<PlanArgument> = self.sizes.iter().map(|&n| self.number(n)).collect();
         for read in &self.inputs {
             match (read.reach, read.placed.home) {
                 (Reach::Value, Home::Value(leaf)) => all.push(PlanArgument::Value(leaf, read.placed.dtype)),
                 (Reach::Strided, _) => {
-                    all.push(number(read.start));
-                    all.extend(read.strides.iter().map(|&stride| number(stride)));
+                    all.push(self.number(read.start));
+                    all.extend(read.strides.iter().map(|&stride| self.number(stride)));
                 }
                 _ => {}
             }
@@ -104,7 +131,7 @@ impl Reads {
             if read.reach == Reach::Value {
                 return Source::Fixed(value_argument(k, &name, dtype));
             }
-            let wide = (read.align as usize / dtype.size()).max(1);
+            let wide = read.wide;
             let buffer = k.buffer(&name, dtype.elem(), Access::Read, aligned(wide, dtype));
             match read.reach {
                 Reach::Single => Source::Fixed(buffer.load(0)),
@@ -122,12 +149,7 @@ impl Reads {
             }
         };
         let inputs = self.inputs.iter().enumerate().map(declare).collect();
-        Reader { inputs, sizes, run: self.run(), scalar }
-    }
-
-    /// Elements that lie along the last axis wherever a multiple of them begins: a power of two.
-    fn run(&self) -> usize {
-        self.sizes.last().map_or(WIDEST, |last| WIDEST.min(1 << last.trailing_zeros().min(62))) as usize
+        Reader { inputs, sizes, run: self.run, scalar }
     }
 }
 
@@ -138,8 +160,13 @@ impl Read {
         // The address known to be aligned is the first element's.
         let apart = outer.iter().chain([&start]).map(|elements| elements * placed.dtype.size() as i64);
         let align = apart.fold(placed.align, |align, bytes| align.min(1 << bytes.trailing_zeros().min(4)));
-        Read { placed: base, reach: Reach::Strided, start, strides, align }
+        let wide = wide(align, placed.dtype);
+        Read { placed: base, reach: Reach::Strided, start, strides, wide }
     }
+}
+
+fn wide(align: u32, dtype: Dtype) -> usize {
+    if align >= 16 { 16 / dtype.size() } else { 1 }
 }
 
 /// The inputs as a kernel reads them.

@@ -203,12 +203,17 @@ fn assign(plan: &Plan) -> (Vec<usize>, Vec<Memory>) {
             }
         }
         for &slot in &step.begins {
-            let fits = |&memory: &usize| matches!(memories[memory].kind, Kind::Kept(bytes) if bytes >= plan.slots[slot]);
+            let fits =
+                |&memory: &usize| matches!(memories[memory].kind, Kind::Kept(bytes) if bytes >= plan.slots[slot]);
             slots[slot] = match idle.iter().position(|memory| fits(memory)) {
                 Some(at) if !becomes_result[slot] => idle.swap_remove(at),
                 _ => {
                     let bytes = plan.slots[slot];
-                    memories.push(Memory::new(if becomes_result[slot] { Kind::Fresh(bytes) } else { Kind::Kept(bytes) }));
+                    memories.push(Memory::new(if becomes_result[slot] {
+                        Kind::Fresh(bytes)
+                    } else {
+                        Kind::Kept(bytes)
+                    }));
                     memories.len() - 1
                 }
             };

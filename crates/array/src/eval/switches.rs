@@ -15,8 +15,7 @@ pub(crate) const SCHEDULE: &str = "schedule";
 /// Whether a fast path is switched off.
 pub(crate) fn disabled(name: &str) -> bool {
     let switches = switches();
-    switches.any.load(Ordering::Relaxed)
-        && switches.names.read().unwrap_or_else(PoisonError::into_inner).contains(name)
+    switches.any.load(Ordering::Relaxed) && switches.names.read().unwrap_or_else(PoisonError::into_inner).contains(name)
 }
 
 /// Switches a fast path off or on again, for the whole process: an op by its name, `fusion`, `schedule`, `compile` or `replay`.
