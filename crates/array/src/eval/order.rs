@@ -182,14 +182,20 @@ impl Order {
     fn settle(self) -> Tape {
         let Order { calls, mut values, entries, .. } = self;
         let mut receivers = Vec::with_capacity(entries.len());
+        let mut known = Vec::new();
         for Entry { array, value, uses } in entries {
             let held = Arc::strong_count(&array.node) > uses + 1;
             let entry = &mut values[value as usize];
             entry.held |= held;
-            if entry.leaf.is_none() && held {
-                receivers.push((array, value));
+            match &entry.leaf {
+                None if held => receivers.push((array, value)),
+                // What it means was computed before.
+                Some(data) if held && !array.is_evaluated() => known.push((array, data.clone())),
+                _ => {}
             }
         }
+        // Not before all are counted: calls are let go, and with them holders of arrays.
+        known.into_iter().for_each(|(array, data)| array.set_data(data));
         Tape { calls, values, receivers }
     }
 }

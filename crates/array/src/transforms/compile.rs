@@ -38,7 +38,7 @@ where
         }
         let program = Arc::new(Program::trace(&f, inputs)?);
         let results = program.call(inputs);
-        if !program.constants.iter().any(Array::is_tracer) {
+        if program.is_closed() {
             programs.keep(signature, program);
         }
         Ok(results)
@@ -65,8 +65,8 @@ impl Programs {
 /// A number of a value: first the inputs, then the constants, then what the steps give, in order.
 type Slot = u32;
 
-/// What a function does.
-struct Program {
+/// What a function does with inputs of some shapes and types, on the stream that was current.
+pub struct Program {
     constants: Vec<Array>,
     steps: Vec<ProgramStep>,
     outputs: Vec<Slot>,
@@ -78,7 +78,8 @@ struct ProgramStep {
 }
 
 impl Program {
-    fn trace(f: &dyn Fn(&[Array]) -> Result<Vec<Array>>, inputs: &[Array]) -> Result<Program> {
+    /// What the function does with inputs of these shapes and types. It is run once, with arrays that have no values.
+    pub fn trace(f: &dyn Fn(&[Array]) -> Result<Vec<Array>>, inputs: &[Array]) -> Result<Program> {
         let inputs: Vec<Array> = inputs.iter().map(|x| Array::placeholder(x.spec().clone())).collect();
         let outputs = traced(|| f(&inputs))?;
         let tape = Tape::between(&inputs, &outputs);
@@ -92,7 +93,13 @@ impl Program {
         Ok(Program { constants: writer.constants, steps: writer.steps, outputs })
     }
 
-    fn call(&self, inputs: &[Array]) -> Vec<Array> {
+    /// Whether it holds nothing that a transform around it follows, and so may be called again later.
+    pub fn is_closed(&self) -> bool {
+        !self.constants.iter().any(Array::is_tracer)
+    }
+
+    /// What the function gives for inputs of the shapes and types it was traced with.
+    pub fn call(&self, inputs: &[Array]) -> Vec<Array> {
         let mut values: Vec<Array> = inputs.iter().chain(&self.constants).cloned().collect();
         for step in &self.steps {
             let given = step.inputs.iter().map(|&slot| values[slot as usize].clone()).collect();
