@@ -328,7 +328,7 @@ impl Array {
     }
 
     /// Whether a transform that is tracing follows it.
-    pub(crate) fn is_tracer(&self) -> bool {
+    pub fn is_tracer(&self) -> bool {
         self.node.tracer && tracing::active()
     }
 

@@ -43,5 +43,7 @@ pub use memory::{
     clear_cache, get_active_memory, get_cache_memory, get_memory_limit, get_peak_memory, reset_peak_memory,
     set_cache_limit, set_memory_limit, set_wired_limit,
 };
-pub use shape::{Layout, Shape, Spec, Strides};
+pub use print::set_precision;
+pub use reading::SharedMemory;
+pub use shape::{Layout, Shape, Spec, Strides, broadcast};
 pub use transforms::{CustomFunction, checkpoint, compile, grad, jvp, value_and_grad, vjp, vmap};

@@ -1,6 +1,7 @@
 //! Arrays as text, the way MLX prints them: `array([1, 2.5], dtype=float32)`.
 
 use std::fmt;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::array::Array;
 use crate::dtype::Dtype;
@@ -10,6 +11,13 @@ use crate::shape::contiguous_strides;
 const EDGE: usize = 3;
 /// Significant digits of a float.
 const DIGITS: i32 = 6;
+/// Digits after the point, if they are fixed.
+static PRECISION: AtomicI32 = AtomicI32::new(-1);
+
+/// Prints floats with so many digits after the point from now on; with none given, with six significant ones.
+pub fn set_precision(digits: Option<u16>) {
+    PRECISION.store(digits.map_or(-1, i32::from), Ordering::Relaxed);
+}
 
 impl fmt::Display for Array {
     /// Computes the array, and shows its values; of long axes, the ends.
@@ -74,7 +82,8 @@ impl Values<'_> {
             Dtype::C64 => {
                 let im = f32::from_bits((bits >> 32) as u32) as f64;
                 float(f, f32::from_bits(bits as u32) as f64)?;
-                f.write_str(if im.is_sign_negative() { "" } else { "+" })?;
+                // A negative zero has both signs, as in MLX.
+                f.write_str(if im >= 0.0 { "+" } else { "" })?;
                 float(f, im)?;
                 f.write_str("j")
             }
@@ -89,6 +98,10 @@ fn float(f: &mut fmt::Formatter<'_>, x: f64) -> fmt::Result {
     if !x.is_finite() {
         let sign = if x.is_sign_negative() && !x.is_nan() { "-" } else { "" };
         return write!(f, "{sign}{}", if x.is_nan() { "nan" } else { "inf" });
+    }
+    let precision = PRECISION.load(Ordering::Relaxed);
+    if precision >= 0 {
+        return write!(f, "{x:.*}", precision as usize);
     }
     // The exponent after rounding to the digits shown.
     let scientific = format!("{:.*e}", DIGITS as usize - 1, x);

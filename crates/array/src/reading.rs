@@ -1,6 +1,8 @@
 //! Looking at an array's values: they are computed first.
 
-use crate::array::Array;
+use std::sync::Arc;
+
+use crate::array::{Array, Data};
 use crate::dtype::{Dtype, Element};
 use crate::error::{Error, Result};
 use crate::eval::{eval, site};
@@ -40,6 +42,23 @@ impl Array {
         Ok(self.to_vec()?[0])
     }
 
+    /// The host's memory of the array, computed first. Whoever holds it may read and write the elements there.
+    pub fn shared_memory(&self) -> Result<SharedMemory> {
+        self.eval()?;
+        let data = self.data().expect("it was just computed");
+        let (storage, layout) = match data.source {
+            Source::Memory(storage) => (storage, data.layout),
+            Source::Value(_) => {
+                let (storage, layout) =
+                    (Arc::new(Storage::from_bytes(&self.to_bytes()?)?), Layout::contiguous(self.shape()));
+                self.set_data(Data { source: Source::Memory(storage.clone()), layout: layout.clone() });
+                (storage, layout)
+            }
+        };
+        let address = storage.share()?.wrapping_add_signed(layout.offset as isize * self.dtype().size() as isize);
+        Ok(SharedMemory { _array: self.clone(), storage, layout, address })
+    }
+
     /// The bytes of the elements in order.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.eval()?;
@@ -73,4 +92,30 @@ fn elements(storage: &Storage, layout: &Layout, size: usize) -> Result<Vec<u8>> 
         bytes.extend_from_slice(&part.bytes()[at * size..][..size]);
     }
     Ok(bytes)
+}
+
+/// The memory of an array on the host. It stays where it is, and nobody but the holder writes it, as long as this lives.
+pub struct SharedMemory {
+    _array: Array,
+    storage: Arc<Storage>,
+    layout: Layout,
+    address: usize,
+}
+
+impl SharedMemory {
+    /// The address of the first element.
+    pub fn address(&self) -> usize {
+        self.address
+    }
+
+    /// From one element to the next along each axis, in elements.
+    pub fn strides(&self) -> &[i64] {
+        &self.layout.strides
+    }
+}
+
+impl Drop for SharedMemory {
+    fn drop(&mut self) {
+        self.storage.unshare();
+    }
 }

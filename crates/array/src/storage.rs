@@ -3,6 +3,7 @@
 //! What one side computes is copied to the other when it is first asked for there, and not again. Nobody writes memory that somebody
 //! else may read: an op writes memory that it was just given, or that an input nobody else holds gave up.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::device::the_gpu;
@@ -16,6 +17,8 @@ pub(crate) struct Storage {
     len: usize,
     host: RwLock<HostMemory>,
     sides: Mutex<Sides>,
+    /// How many outside hold the address of the host's bytes, and may write them.
+    shared: AtomicUsize,
 }
 
 struct Sides {
@@ -68,7 +71,7 @@ impl Storage {
     /// Host memory of `len` zero bytes.
     pub fn on_host(len: usize) -> Result<Storage> {
         let host = RwLock::new(HostMemory::zeroed(len)?);
-        Ok(Storage { len, host, sides: Mutex::new(Sides { host_valid: true, gpu: None }) })
+        Ok(Storage { len, host, sides: Mutex::new(Sides { host_valid: true, gpu: None }), shared: AtomicUsize::new(0) })
     }
 
     /// Host memory with these bytes.
@@ -82,7 +85,7 @@ impl Storage {
     pub fn on_gpu(buffer: Buffer) -> Storage {
         let len = buffer.len() as usize;
         let sides = Sides { host_valid: false, gpu: Some(GpuSide { buffer, users: Users::Nobody, ready: None }) };
-        Storage { len, host: RwLock::default(), sides: Mutex::new(sides) }
+        Storage { len, host: RwLock::default(), sides: Mutex::new(sides), shared: AtomicUsize::new(0) }
     }
 
     /// Bytes it has.
@@ -100,7 +103,7 @@ impl Storage {
     /// The bytes on the GPU, copied there if they are not yet.
     pub fn gpu(&self) -> Result<GpuSide> {
         let mut sides = self.lock();
-        if let Some(side) = &sides.gpu {
+        if let Some(side) = sides.gpu.as_ref().filter(|_| self.shared.load(Ordering::Relaxed) == 0) {
             return Ok(side.clone());
         }
         let gpu = the_gpu()?;
@@ -150,6 +153,21 @@ impl Storage {
         sides.host_valid = true;
         drop(sides);
         HostBytesMut(self.host.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The address of the host's bytes, for somebody outside who may write them until `unshare`: as long as that may
+    /// be, what the GPU has of them does not count.
+    pub fn share(&self) -> Result<usize> {
+        let address = self.read()?.bytes().as_ptr() as usize;
+        self.shared.fetch_add(1, Ordering::Relaxed);
+        self.lock().gpu = None;
+        Ok(address)
+    }
+
+    /// Nobody writes through the address that `share` gave any more.
+    pub fn unshare(&self) {
+        self.shared.fetch_sub(1, Ordering::Relaxed);
+        self.lock().gpu = None;
     }
 
     /// Forgets the host's copy: the GPU is about to write its own.

@@ -164,7 +164,7 @@ impl PyArray {
     fn __format__(slf: &Bound<'_, Self>, spec: &Bound<'_, PyAny>) -> Answer<String> {
         let py = slf.py();
         let this = slf.get();
-        if spec.len()? == 0 {
+        if this.ndim() > 0 && spec.len()? == 0 {
             return this.__repr__(py);
         }
         if this.ndim() > 0 {

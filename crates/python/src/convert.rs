@@ -84,7 +84,7 @@ pub fn value(object: &Bound<'_, PyAny>) -> Answer<Option<Value>> {
     Ok(foreign(object)?.map(Value::Foreign))
 }
 
-/// A number of Python's own types.
+/// A number of Python's own types, or of a type made of them: enumerations, NumPy's float64.
 fn number(object: &Bound<'_, PyAny>) -> Answer<Option<Number>> {
     if let Ok(x) = object.cast_exact::<PyFloat>() {
         return Ok(Some(Number::Float(x.value())));
@@ -95,10 +95,13 @@ fn number(object: &Bound<'_, PyAny>) -> Answer<Option<Number>> {
     if let Ok(b) = object.cast_exact::<PyBool>() {
         return Ok(Some(Number::Bool(b.is_true())));
     }
-    if let Ok(z) = object.cast_exact::<PyComplex>() {
-        return Ok(Some(complex(z)));
+    if let Ok(x) = object.cast::<PyFloat>() {
+        return Ok(Some(Number::Float(x.value())));
     }
-    Ok(None)
+    if let Ok(n) = object.cast::<PyInt>() {
+        return int(n).map(Some);
+    }
+    Ok(object.cast::<PyComplex>().ok().map(complex))
 }
 
 fn int(n: &Bound<'_, PyInt>) -> Answer<Number> {
@@ -131,14 +134,7 @@ fn foreign(object: &Bound<'_, PyAny>) -> Answer<Option<Array>> {
     if object.hasattr(intern!(py, "__dlpack__"))? {
         return dlpack::import(object).map(Some);
     }
-    // Subclasses of Python's numbers: enumerations, say.
-    let number = match object {
-        n if n.is_instance_of::<PyInt>() => int(n.cast::<PyInt>()?)?,
-        x if x.is_instance_of::<PyFloat>() => Number::Float(x.extract()?),
-        z if z.is_instance_of::<PyComplex>() => complex(z.cast::<PyComplex>()?),
-        _ => return Ok(None),
-    };
-    Ok(Some(number.weak().to_array("array", None)?))
+    Ok(None)
 }
 
 /// The array that a buffer holds, copied; float64 becomes float32 and complex128 complex64.

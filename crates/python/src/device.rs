@@ -1,11 +1,8 @@
 //! Devices, streams and the contexts that choose them.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use pumice::{Array, Device, DeviceKind, Stream};
+use pumice::{Array, Device, DeviceKind, Stream, ThreadLocalStream};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
@@ -71,7 +68,7 @@ fn device_of(object: &Bound<'_, PyAny>) -> Option<Device> {
 }
 
 /// An argument that is a device.
-struct Which(Device);
+pub struct Which(pub Device);
 
 impl<'py> FromPyObject<'_, 'py> for Which {
     type Error = PyErr;
@@ -108,44 +105,26 @@ impl PyStream {
 
 /// A stream of its own for every thread that uses it, made when it first does.
 #[pyclass(name = "ThreadLocalStream", module = "mlx.core", frozen)]
-pub struct ThreadLocalStream {
-    number: u64,
-    device: Device,
-}
-
-thread_local! {
-    static LOCAL: RefCell<HashMap<u64, Stream>> = RefCell::default();
-}
-
-impl ThreadLocalStream {
-    fn here(&self) -> pumice::Result<Stream> {
-        if let Some(stream) = LOCAL.with_borrow(|made| made.get(&self.number).copied()) {
-            return Ok(stream);
-        }
-        let stream = pumice::new_stream(self.device)?;
-        LOCAL.with_borrow_mut(|made| made.insert(self.number, stream));
-        Ok(stream)
-    }
-}
+pub struct PyThreadLocalStream(ThreadLocalStream);
 
 #[pymethods]
-impl ThreadLocalStream {
+impl PyThreadLocalStream {
     /// Where its work is done.
     #[getter]
     fn device(&self) -> PyDevice {
-        PyDevice(self.device)
+        PyDevice(self.0.device)
     }
 
     fn __repr__(&self) -> String {
-        format!("ThreadLocalStream({}, {})", self.device, self.number)
+        self.0.to_string()
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<ThreadLocalStream>().is_ok_and(|other| other.get().number == self.number)
+        other.cast::<PyThreadLocalStream>().is_ok_and(|other| other.get().0 == self.0)
     }
 
-    fn __hash__(&self) -> u64 {
-        self.number
+    fn __hash__(&self) -> u32 {
+        self.0.index
     }
 }
 
@@ -164,8 +143,8 @@ fn stream_of(object: &Bound<'_, PyAny>) -> Answer<Stream> {
     if let Ok(stream) = object.cast::<PyStream>() {
         return Ok(stream.get().0);
     }
-    if let Ok(local) = object.cast::<ThreadLocalStream>() {
-        return Ok(local.get().here()?);
+    if let Ok(local) = object.cast::<PyThreadLocalStream>() {
+        return Ok(local.get().0.stream()?);
     }
     match device_of(object) {
         Some(device) => Ok(pumice::default_stream(device)?),
@@ -197,7 +176,7 @@ struct StreamContext {
 impl StreamContext {
     #[new]
     fn new(s: Bound<'_, PyAny>) -> Answer<StreamContext> {
-        if !s.is_instance_of::<ThreadLocalStream>() {
+        if !s.is_instance_of::<PyThreadLocalStream>() {
             stream_of(&s)?;
         }
         Ok(StreamContext { stream: s.unbind(), before: Mutex::default() })
@@ -267,23 +246,19 @@ fn new_stream(device: Which) -> Answer<PyStream> {
 /// A new stream on a device that all threads may use.
 #[pyfunction(name = "new_thread_unsafe_stream")]
 fn new_shared_stream(device: Which) -> Answer<PyStream> {
-    new_stream(device)
+    Ok(PyStream(pumice::new_thread_unsafe_stream(device.0)?))
 }
 
 /// A stream of which every thread that uses it has one of its own.
 #[pyfunction]
-fn new_thread_local_stream(device: Which) -> Answer<ThreadLocalStream> {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    if !device.0.is_available() {
-        return Err(value_error(format!("[new_thread_local_stream] {} must be available but is not.", device.0)));
-    }
-    Ok(ThreadLocalStream { number: NEXT.fetch_add(1, Ordering::Relaxed), device: device.0 })
+fn new_thread_local_stream(device: Which) -> Answer<PyThreadLocalStream> {
+    Ok(PyThreadLocalStream(pumice::new_thread_local_stream(device.0)?))
 }
 
-/// Forgets the calling thread's streams that `ThreadLocalStream`s stand for.
+/// Gives the calling thread's streams back, and forgets its random numbers' key.
 #[pyfunction]
-fn clear_streams() {
-    LOCAL.with_borrow_mut(HashMap::clear);
+fn clear_streams(py: Python<'_>) -> Answer<()> {
+    Ok(py.detach(pumice::clear_streams)?)
 }
 
 /// Waits until everything given to a stream is done; without one, to the default device's default stream.
@@ -323,7 +298,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let _ = KINDS.set(py, [cpu.unbind(), gpu.unbind()]);
     module.add_class::<PyDevice>()?;
     module.add_class::<PyStream>()?;
-    module.add_class::<ThreadLocalStream>()?;
+    module.add_class::<PyThreadLocalStream>()?;
     module.add_class::<StreamContext>()?;
     module.add_function(wrap_pyfunction!(stream, module)?)?;
     module.add_function(wrap_pyfunction!(default_device, module)?)?;

@@ -1,26 +1,16 @@
 //! `eval` and `async_eval`, of trees of arrays.
 
-use pumice::Array;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::error::Answer;
 use crate::tree;
 
-fn arrays_in(arguments: &Bound<'_, PyTuple>) -> Answer<Vec<Array>> {
-    let mut arrays = Vec::new();
-    tree::visit(arguments.as_any(), &mut |leaf| {
-        arrays.push(leaf.get().array());
-        Ok(())
-    })?;
-    Ok(arrays)
-}
-
 /// Computes the arrays of trees, and waits until they are there.
 #[pyfunction]
 #[pyo3(signature = (*args))]
 fn eval(py: Python<'_>, args: &Bound<'_, PyTuple>) -> Answer<()> {
-    let arrays = arrays_in(args)?;
+    let arrays = tree::arrays(args.as_any())?;
     Ok(py.detach(|| pumice::eval(&arrays))?)
 }
 
@@ -28,7 +18,7 @@ fn eval(py: Python<'_>, args: &Bound<'_, PyTuple>) -> Answer<()> {
 #[pyfunction]
 #[pyo3(signature = (*args))]
 fn async_eval(py: Python<'_>, args: &Bound<'_, PyTuple>) -> Answer<()> {
-    let arrays = arrays_in(args)?;
+    let arrays = tree::arrays(args.as_any())?;
     Ok(py.detach(|| pumice::async_eval(&arrays))?)
 }
 

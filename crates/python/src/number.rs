@@ -52,19 +52,15 @@ impl Number {
         }
     }
 
-    /// Whole numbers wrap when they are stored in fewer bits, as C's do.
-    fn int(self) -> i64 {
-        match self {
-            Number::Int(n) => n,
-            other => other.float() as i64,
-        }
-    }
-
-    fn is_true(self) -> bool {
-        match self {
-            Number::Complex(z) => z.re != 0.0 || z.im != 0.0,
-            other => other.float() != 0.0,
-        }
+    /// Whole numbers wrap when they are stored in fewer bits, as C's do; what no integer is becomes the least one.
+    fn int(self, dtype: Dtype) -> i64 {
+        let Number::Int(n) = self else {
+            let x = self.float().trunc();
+            let narrow = dtype.size() < 4 || dtype == Dtype::I32;
+            let (least, beyond) = if narrow { (i32::MIN as i64, 2f64.powi(31)) } else { (i64::MIN, 2f64.powi(63)) };
+            return if (-beyond..beyond).contains(&x) { x as i64 } else { least };
+        };
+        n
     }
 }
 
@@ -73,7 +69,7 @@ pub fn bytes_of(numbers: &[Number], dtype: Dtype) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(numbers.len() * dtype.size());
     for &number in numbers {
         match dtype {
-            Dtype::Bool => bytes.push(number.is_true() as u8),
+            Dtype::Bool => bytes.push((number.float() != 0.0) as u8),
             Dtype::F16 => bytes.extend(f16::from_f64(number.float()).to_le_bytes()),
             Dtype::BF16 => bytes.extend(bf16::from_f64(number.float()).to_le_bytes()),
             Dtype::F32 => bytes.extend((number.float() as f32).to_le_bytes()),
@@ -83,7 +79,7 @@ pub fn bytes_of(numbers: &[Number], dtype: Dtype) -> Vec<u8> {
                 bytes.extend((number.float() as f32).to_le_bytes());
                 bytes.extend(im.to_le_bytes());
             }
-            _ => bytes.extend_from_slice(&number.int().to_le_bytes()[..dtype.size()]),
+            _ => bytes.extend_from_slice(&number.int(dtype).to_le_bytes()[..dtype.size()]),
         }
     }
     bytes

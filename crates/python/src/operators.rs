@@ -3,6 +3,7 @@
 // The slots that #[pymethods] writes for methods of a macro count as ours.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use pumice::scalar::{Operand, Weak};
 use pumice::{Array, Result};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
@@ -55,9 +56,44 @@ fn refusal(verb: &str, other: &Bound<'_, PyAny>) -> crate::error::Failure {
     value_error(format!("Cannot perform {verb} on an mlx.core.array and {name}"))
 }
 
+/// The op on whole numbers only: operators refuse others as invalid arguments.
+fn apply_whole(op: Binary, verb: &str, array: &PyArray, other: &Bound<'_, PyAny>) -> Answer<PyArray> {
+    refuse_inexact(verb, array, other)?;
+    apply(op, verb, array, other)
+}
+
+fn in_place_whole(op: Binary, verb: &str, array: &PyArray, other: &Bound<'_, PyAny>) -> Answer<()> {
+    refuse_inexact(verb, array, other)?;
+    in_place(op, verb, array, other)
+}
+
+fn refuse_inexact(verb: &str, array: &PyArray, other: &Bound<'_, PyAny>) -> Answer<()> {
+    let (a, b) = operands(verb, array, other)?;
+    let inexact = |value: &Value| match value.operand() {
+        Weak::Array(array) => array.dtype().is_inexact(),
+        Weak::Float(_) | Weak::Complex(_) => true,
+        _ => false,
+    };
+    match inexact(&a) || inexact(&b) {
+        true => Err(value_error(format!("Floating point types not allowed with {verb}."))),
+        false => Ok(()),
+    }
+}
+
+/// Integers divided in place would no longer be integers.
+fn divide_in_place(array: &PyArray, other: &Bound<'_, PyAny>) -> Answer<()> {
+    if !array.array().dtype().is_inexact() {
+        return Err(value_error("In place division cannot cast to non-floating point type."));
+    }
+    in_place(|a, b| binary::divide(a, b), "division", array, other)
+}
+
 /// Operators, their reflections and their forms in place, each by the binary op of one name.
 macro_rules! operators {
-    ($($op:ident $verb:literal $(, $forward:ident)? $(, reflected $reflected:ident)? $(, in_place $in_place:ident)?;)*) => {
+    ($($op:ident $verb:literal
+        $(, forward $forward:ident)? $(, reflected $reflected:ident)? $(, in_place $in_place:ident)?
+        $(, whole $whole:ident $whole_in_place:ident)?;
+    )*) => {
         #[pymethods]
         impl PyArray {
             $(
@@ -70,24 +106,31 @@ macro_rules! operators {
                 $(fn $in_place(&self, other: &Bound<'_, PyAny>) -> Answer<()> {
                     in_place(|a, b| binary::$op(a, b), $verb, self, other)
                 })?
+                $(fn $whole(&self, other: &Bound<'_, PyAny>) -> Answer<PyArray> {
+                    apply_whole(|a, b| binary::$op(a, b), $verb, self, other)
+                }
+
+                fn $whole_in_place(&self, other: &Bound<'_, PyAny>) -> Answer<()> {
+                    in_place_whole(|a, b| binary::$op(a, b), $verb, self, other)
+                })?
             )*
         }
     };
 }
 
 operators! {
-    add "addition", __add__, reflected __radd__, in_place __iadd__;
-    subtract "subtraction", __sub__, reflected __rsub__, in_place __isub__;
-    multiply "multiplication", __mul__, reflected __rmul__, in_place __imul__;
-    divide "division", __truediv__, reflected __rtruediv__, in_place __itruediv__;
-    divide "division", __div__, reflected __rdiv__;
-    floor_divide "floor division", __floordiv__, reflected __rfloordiv__, in_place __ifloordiv__;
-    remainder "modulus", __mod__, reflected __rmod__, in_place __imod__;
-    bitwise_and "bitwise and", __and__, in_place __iand__;
-    bitwise_or "bitwise or", __or__, in_place __ior__;
-    bitwise_xor "bitwise xor", __xor__, in_place __ixor__;
-    left_shift "left shift", __lshift__, in_place __ilshift__;
-    right_shift "right shift", __rshift__, in_place __irshift__;
+    add "addition", forward __add__, reflected __radd__, in_place __iadd__;
+    subtract "subtraction", forward __sub__, reflected __rsub__, in_place __isub__;
+    multiply "multiplication", forward __mul__, reflected __rmul__, in_place __imul__;
+    divide "division", forward __truediv__, reflected __rtruediv__;
+    divide "division", forward __div__, reflected __rdiv__;
+    floor_divide "floor division", forward __floordiv__, reflected __rfloordiv__, in_place __ifloordiv__;
+    remainder "modulus", forward __mod__, reflected __rmod__, in_place __imod__;
+    bitwise_and "bitwise and", whole __and__ __iand__;
+    bitwise_or "bitwise or", whole __or__ __ior__;
+    bitwise_xor "bitwise xor", whole __xor__ __ixor__;
+    left_shift "left shift", whole __lshift__ __ilshift__;
+    right_shift "right shift", whole __rshift__ __irshift__;
 }
 
 #[pymethods]
@@ -105,6 +148,10 @@ impl PyArray {
     fn __ipow__(&self, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> Answer<()> {
         refuse_modulo(modulo)?;
         in_place(|a, b| binary::power(a, b), "power", self, other)
+    }
+
+    fn __itruediv__(&self, other: &Bound<'_, PyAny>) -> Answer<()> {
+        divide_in_place(self, other)
     }
 
     fn __matmul__(&self, other: Given) -> Answer<PyArray> {

@@ -301,6 +301,7 @@ impl Order {
     fn settle(self) -> Tape {
         let Order { calls, mut values, entries, .. } = self;
         let mut receivers = Vec::new();
+        let mut known = Vec::new();
         for Entry { value, alias, uses } in entries {
             let entry = &mut values[value as usize];
             let array = match (&alias, &entry.spec) {
@@ -309,10 +310,15 @@ impl Order {
             };
             let held = Arc::strong_count(&array.node) > uses + 1;
             entry.held |= held;
-            if entry.leaf.is_none() && held {
-                receivers.push((array.clone(), value));
+            match &entry.leaf {
+                None if held => receivers.push((array.clone(), value)),
+                // What it means was computed before.
+                Some(data) if held && alias.is_some() => known.push((array.clone(), Data::clone(data))),
+                _ => {}
             }
         }
+        // Not before all are counted: calls are let go, and with them holders of arrays.
+        known.into_iter().for_each(|(array, data)| array.set_data(data));
         Tape { calls, values, receivers }
     }
 }

@@ -31,6 +31,24 @@ pub(crate) fn forget() {
     STATE.with_borrow_mut(|state| *state = None);
 }
 
+/// The calling thread's key.
+pub fn state() -> Result<Array> {
+    match STATE.with_borrow(Clone::clone) {
+        Some(state) => Ok(state),
+        None => {
+            seed(milliseconds())?;
+            state()
+        }
+    }
+}
+
+/// Makes another key the calling thread's.
+pub fn set_state(key: &Array) -> Result<()> {
+    check("random", key)?;
+    STATE.with_borrow_mut(|state| *state = Some(key.clone()));
+    Ok(())
+}
+
 /// New keys made from one: an array of shape (num, 2).
 pub fn split(key: &Array, num: i32) -> Result<Array> {
     bits(&[num, 2], 4, Some(key))
@@ -45,11 +63,7 @@ pub(super) fn given_or_next(key: Option<&Array>) -> Result<Array> {
 }
 
 fn next() -> Result<Array> {
-    let state = match STATE.with_borrow(Clone::clone) {
-        Some(state) => state,
-        None => key(milliseconds())?,
-    };
-    let both = split(&state, 2)?;
+    let both = split(&state()?, 2)?;
     let after = take_one(&both, 0, Some(0))?;
     STATE.with_borrow_mut(|state| *state = Some(after));
     take_one(&both, 1, Some(0))

@@ -17,7 +17,7 @@ pub use categorical::{Samples, categorical};
 pub use continuous::{gumbel, laplace, normal, truncated_normal, uniform};
 pub use discrete::{bernoulli, randint};
 pub(crate) use key::forget;
-pub use key::{key, seed, split};
+pub use key::{key, seed, set_state, split, state};
 
 use crate::dtype::Dtype;
 use crate::ops::catalogue::{Case, Entry, Sample};

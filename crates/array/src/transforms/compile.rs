@@ -27,14 +27,13 @@ where
         }
         let signature = (current_stream()?, inputs.iter().map(|x| x.spec().clone()).collect());
         if let Some(program) = programs.find(&signature) {
-            return Ok(program.call(inputs, signature.0));
+            return Ok(program.call(inputs));
         }
         let program = Arc::new(Program::trace(&f, inputs)?);
-        if program.caught_tracers() {
-            return Ok(program.build(inputs));
+        if program.is_closed() {
+            programs.keep(signature, program.clone());
         }
-        programs.keep(signature.clone(), program.clone());
-        Ok(program.call(inputs, signature.0))
+        Ok(program.call(inputs))
     }
 }
 

@@ -23,6 +23,7 @@ pub use compile::compile;
 pub use custom::CustomFunction;
 pub use grad::{grad, value_and_grad};
 pub use jvp::jvp;
+pub use program::Program;
 pub use vjp::vjp;
 pub use vmap::{Axes, vmap};
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
 
 use crate::array::{Accepted, Array, Call, Inputs};
-use crate::device::Stream;
+use crate::device::{Stream, current_stream};
 use crate::dtype::Dtype;
 use crate::error::Result;
 use crate::op::{Key, Lowering, Op, Place, Specs};
@@ -20,11 +20,13 @@ use crate::transforms::tracing::traced;
 /// A number of a value: first the inputs, then the constants, then what the steps give, in order.
 type Slot = u32;
 
-/// What a function does: each computation once (common subexpressions), and only what the results need. Arrays that the
+/// What a function does with inputs of some shapes and types: each computation once (common subexpressions), and only what the results need. Arrays that the
 /// function caught are kept as constants.
 pub struct Program {
     /// A number that no other program has.
     number: u64,
+    /// The stream that was current.
+    stream: Stream,
     constants: Vec<Array>,
     steps: Vec<ProgramStep>,
     outputs: Vec<Slot>,
@@ -39,8 +41,8 @@ struct ProgramStep {
 }
 
 impl Program {
-    /// Runs the function on inputs without values, and keeps what it does.
-    pub(crate) fn trace(f: &dyn Fn(&[Array]) -> Result<Vec<Array>>, inputs: &[Array]) -> Result<Program> {
+    /// What the function does with inputs of these shapes and types. It is run once, with arrays that have no values.
+    pub fn trace(f: &dyn Fn(&[Array]) -> Result<Vec<Array>>, inputs: &[Array]) -> Result<Program> {
         let inputs: Vec<Array> = inputs.iter().map(|x| Array::placeholder(x.spec().clone())).collect();
         let outputs = traced(|| f(&inputs))?;
         let tape = Tape::between(&inputs, &outputs);
@@ -51,19 +53,23 @@ impl Program {
         used.filter(|array| !made.contains(&array.id())).for_each(|array| writer.constant(array));
         tape.steps.iter().for_each(|step| writer.step(&step.call, &step.outputs));
         let outputs = outputs.iter().map(|output| writer.slot(output)).collect();
-        Ok(writer.finish(inputs.len(), outputs))
+        Ok(writer.finish(inputs.len(), outputs, current_stream()?))
     }
 
-    /// Whether the function caught arrays that a transform follows, and so must be traced again.
-    pub(crate) fn caught_tracers(&self) -> bool {
-        self.constants.iter().any(Array::is_tracer)
+    /// Whether it holds nothing that a transform around it follows, and so may be called again later.
+    pub fn is_closed(&self) -> bool {
+        !self.constants.iter().any(Array::is_tracer)
     }
 
-    /// One call that stands for all of the program's.
-    pub(crate) fn call(self: &Arc<Self>, inputs: &[Array], stream: Stream) -> Vec<Array> {
+    /// What the function gives for inputs of the shapes and types it was traced with: one call that stands for all of the program's,
+    /// unless a transform must see them.
+    pub fn call(self: &Arc<Self>, inputs: &[Array]) -> Vec<Array> {
         let given: Inputs = inputs.iter().chain(&self.constants).cloned().collect();
+        if given.iter().any(Array::is_tracer) {
+            return self.build(inputs);
+        }
         let op = Compiled(self.clone()).into();
-        let accepted = Accepted { op, stream, by_meaning: false, results: self.specs.clone() };
+        let accepted = Accepted { op, stream: self.stream, by_meaning: false, results: self.specs.clone() };
         let computed = if self.computed.is_empty() { SmallVec::new() } else { accepted.call(given.clone()) };
         let output = |slot: &Slot| match self.computed.iter().position(|computed| computed == slot) {
             Some(i) => computed[i].clone(),
@@ -73,7 +79,7 @@ impl Program {
     }
 
     /// The program's calls on other inputs.
-    pub(crate) fn build(&self, inputs: &[Array]) -> Vec<Array> {
+    fn build(&self, inputs: &[Array]) -> Vec<Array> {
         let values = self.values(inputs.iter().chain(&self.constants).cloned().collect());
         self.outputs.iter().map(|&slot| values[slot as usize].clone()).collect()
     }
@@ -184,7 +190,7 @@ impl Writer {
         }
     }
 
-    fn finish(self, inputs: usize, outputs: Vec<Slot>) -> Program {
+    fn finish(self, inputs: usize, outputs: Vec<Slot>, stream: Stream) -> Program {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let first = (inputs + self.constants.len()) as Slot;
         let mut computed: Vec<Slot> = outputs.iter().copied().filter(|&slot| slot >= first).collect();
@@ -193,7 +199,7 @@ impl Writer {
         let made: Vec<&Spec> = self.steps.iter().flat_map(|step| &step.call.results).collect();
         let specs = computed.iter().map(|&slot| made[(slot - first) as usize].clone()).collect();
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Program { number, constants: self.constants, steps: self.steps, outputs, computed, specs }
+        Program { number, stream, constants: self.constants, steps: self.steps, outputs, computed, specs }
     }
 }
 

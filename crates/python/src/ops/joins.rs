@@ -20,6 +20,14 @@ fn each(numbers: &[i32], axes: usize) -> Vec<i32> {
     if numbers.len() == 1 { vec![numbers[0]; axes] } else { numbers.to_vec() }
 }
 
+fn concatenated(arrays: &[Array], axis: i32) -> Result<Array> {
+    match arrays {
+        // Nothing is put together, so that the axis does not matter.
+        [one] => Ok(one.clone()),
+        _ => joins::concatenate(arrays, axis),
+    }
+}
+
 fn flat_or(axis: Option<i32>, arrays: &[Array], join: fn(&[Array], i32) -> Result<Array>) -> Result<Array> {
     match axis {
         Some(axis) => join(arrays, axis),
@@ -33,7 +41,7 @@ fn flat_or(axis: Option<i32>, arrays: &[Array], join: fn(&[Array], i32) -> Resul
 functions! {
     /// Arrays one after the other along an axis.
     concatenate [arrays, axis=Some(0), *] (arrays: Arrays, axis: Option<i32>) =>
-        flat_or(axis, &arrays.0, joins::concatenate);
+        flat_or(axis, &arrays.0, concatenated);
     /// Arrays side by side along a new axis.
     stack [arrays, axis=Some(0), *] (arrays: Arrays, axis: Option<i32>) => flat_or(axis, &arrays.0, joins::stack);
     /// Every element so many times, one after the other.

@@ -13,6 +13,8 @@ mod views;
 
 use pyo3::prelude::*;
 
+pub use arguments::{Arrays, IntList};
+
 /// Functions of the module that give one array, with `stream` as their last argument. A line has a docstring, the name,
 /// the signature without `stream` as Python writes it, the arguments as Rust has them, and the call.
 macro_rules! functions {

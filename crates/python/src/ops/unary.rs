@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 use super::{functions, methods};
 
+use crate::array::Given;
 use crate::convert::Value;
 
 /// Functions of a number or an array, by the op of the same name.
@@ -52,7 +53,6 @@ by_name! {
     log2 "The logarithm to base 2.";
     logical_not "Whether the number is zero.";
     negative "The number with the other sign.";
-    positive "The number itself.";
     radians "The angle in radians, of degrees.";
     real "The real part.";
     reciprocal "One over the number.";
@@ -63,15 +63,19 @@ by_name! {
     sinh "The hyperbolic sine.";
     sqrt "The square root.";
     square "The number times itself.";
-    stop_gradient "The number itself, for transforms a constant.";
     tan "The tangent, of radians.";
     tanh "The hyperbolic tangent.";
-    trunc "The whole number next to it towards zero.";
 }
 
 mod others {
     use super::*;
     functions! {
+        /// The array itself.
+        positive [a, /, *] (a: Given) => unary::positive(&a.0);
+        /// The array itself, for transforms a constant.
+        stop_gradient [a, /, *] (a: Given) => unary::stop_gradient(&a.0);
+        /// The whole number next to it towards zero.
+        trunc [a, /, *] (a: Given) => unary::trunc(&a.0);
         /// The number rounded to so many decimals, ties to even.
         round [a, /, decimals=0, *] (a: Value, decimals: i32) => rounded(&a.to_array()?, decimals);
         /// The number, or what stands for it where it is NaN or infinite.

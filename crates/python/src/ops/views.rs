@@ -148,18 +148,13 @@ fn split(a: Given, indices_or_sections: &Bound<'_, PyAny>, axis: i32, stream: Op
 /// Arrays broadcast to one shape.
 #[pyfunction]
 #[pyo3(signature = (*arrays, stream=None))]
-fn broadcast_arrays<'py>(
-    py: Python<'py>,
-    arrays: &Bound<'py, PyTuple>,
-    stream: Option<On>,
-) -> Answer<Bound<'py, PyTuple>> {
+fn broadcast_arrays(arrays: &Bound<'_, PyTuple>, stream: Option<On>) -> Answer<Vec<PyArray>> {
     let arrays = arrays.iter().map(|array| array.extract()).collect::<Answer<Vec<Value>>>()?;
     let made = on(stream, || {
         let arrays = arrays.iter().map(Value::to_array).collect::<Result<Vec<_>>>()?;
         views::broadcast_arrays(&arrays)
     })?;
-    let made = made.into_iter().map(|array| Py::new(py, PyArray::from(array))).collect::<PyResult<Vec<_>>>()?;
-    Ok(PyTuple::new(py, made)?)
+    Ok(made.into_iter().map(PyArray::from).collect())
 }
 
 /// Functions of any number of arrays that give one array for one and a list for several.

@@ -1,0 +1,137 @@
+"""Compares what snippets give here with what they give under MLX.
+
+    python differential.py                    # ours, on the CPU and on the GPU, against expected.json
+    python differential.py cpu --only index   # one device, only snippets with this text
+    python differential.py --bless PYTHON     # writes expected.json with the MLX wheel that PYTHON has
+
+Snippets are lines of `snippets/*.txt` and what `snippets/*.py` yield: add a line, bless, and read the difference. Where ours differ
+on purpose, `differences.txt` has the snippet and the reason.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import runpy
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+# How far numbers may be apart, by type: functions are computed in other ways, sums in another order.
+TOLERANCE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 3e-6, "complex64": 3e-6, "float64": 3e-6}
+
+
+def all_snippets():
+    found = {}
+    for path in sorted((HERE / "snippets").iterdir()):
+        if path.suffix == ".txt":
+            lines = (line.strip() for line in path.read_text().splitlines())
+            found.update((line.replace("\\n", "\n"), None) for line in lines if line and not line.startswith("#"))
+        elif path.suffix == ".py":
+            found.update((source, None) for source in runpy.run_path(str(path))["snippets"]())
+    return list(found)
+
+
+def run_all(python, device, snippets):
+    """What each snippet gives; a process that dies takes one snippet with it."""
+    found = []
+    while len(found) < len(snippets):
+        command = [python, str(HERE / "runner.py"), device, str(len(found))]
+        done = subprocess.run(command, input=json.dumps(snippets), capture_output=True, text=True)
+        found += [json.loads(line) for line in done.stdout.splitlines()]
+        if len(found) < len(snippets):
+            found.append({"error": "crash", "text": done.stderr[-300:]})
+    return found
+
+
+def close(a, b, tolerance):
+    if isinstance(a, list) or isinstance(b, list):
+        return isinstance(a, list) and isinstance(b, list) and len(a) == len(b) and all(close(x, y, tolerance) for x, y in zip(a, b))
+    if isinstance(a, float) and isinstance(b, (int, float)) or isinstance(b, float) and isinstance(a, (int, float)):
+        return a == b or math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance)
+    return a == b
+
+
+def text(described):
+    """One NaN counts as any other."""
+    return described.replace("-nan", "nan") if isinstance(described, str) else described
+
+
+def agree(ours, theirs):
+    """Whether two descriptions are of the same; of nearly the same floats, `repr` may differ."""
+    if theirs.get("error") == "crash":
+        return ours.get("error") != "crash"
+    if "error" in theirs:
+        # Their conversions end in this where an argument is of a wrong type.
+        return "error" in ours and ours["error"] != "crash" and (
+            ours["error"] == theirs["error"] or "bad_cast" in theirs["text"])
+    if ours.keys() != theirs.keys():
+        return False
+    for kind in ("dict", "list", "tuple"):
+        if kind in theirs:
+            if len(ours[kind]) != len(theirs[kind]):
+                return False
+            if kind == "dict":
+                return all(a[0] == b[0] and agree(a[1], b[1]) for a, b in zip(ours[kind], theirs[kind]))
+            return all(agree(a, b) for a, b in zip(ours[kind], theirs[kind]))
+    if "values" in theirs:
+        dtype = (theirs.get("dtype") or theirs.get("numpy")).removeprefix("mlx.core.")
+        # By their text zeros differ by their signs.
+        same = json.dumps(ours["values"]) == json.dumps(theirs["values"])
+        if not same and not close(ours["values"], theirs["values"], TOLERANCE.get(dtype, 0)):
+            return False
+        return all(text(ours[key]) == text(theirs[key]) for key in theirs if key != "values" and (same or key != "repr"))
+    if "number" in theirs:
+        return ours["type"] == theirs["type"] and close(ours["number"], theirs["number"], 3e-6)
+    return ours == theirs
+
+
+def differences():
+    """Patterns of snippets that differ on purpose: the text itself, or what it begins with."""
+    lines = (HERE / "differences.txt").read_text().splitlines()
+    return [line.split("  # ")[0].replace("\\n", "\n") for line in lines if "  # " in line]
+
+
+def differs_on_purpose(source, known):
+    return any(source == text or text.endswith("*") and source.startswith(text[:-1]) for text in known)
+
+
+def compare(device, snippets, expected, python):
+    known = differences()
+    wrong = 0
+    for source, ours in zip(snippets, run_all(python, device, snippets)):
+        theirs = expected.get(source)
+        if theirs is None or differs_on_purpose(source, known) or agree(ours, theirs):
+            continue
+        wrong += 1
+        print(f"{device}: {source!r}\n  ours   {json.dumps(ours)[:400]}\n  theirs {json.dumps(theirs)[:400]}")
+    print(f"{device}: {len(snippets)} snippets, {wrong} differ.")
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("devices", nargs="*", default=["cpu", "gpu"])
+    parser.add_argument("--only", default="")
+    parser.add_argument("--bless", metavar="PYTHON")
+    parser.add_argument("--python", default=sys.executable)
+    arguments = parser.parse_args()
+    snippets = [source for source in all_snippets() if arguments.only in source]
+    path = HERE / "expected.json"
+    if arguments.bless:
+        found = run_all(arguments.bless, "cpu", snippets)
+        for description in found:
+            # Texts are each package's own; this one only says that an argument was of a wrong type.
+            if "error" in description and "bad_cast" not in description["text"]:
+                description["text"] = ""
+        lines = ",\n".join(f"{json.dumps(s)}: {json.dumps(d)}" for s, d in zip(snippets, found))
+        path.write_text("{\n" + lines + "\n}\n")
+        crashes = sum(d.get("error") == "crash" for d in found)
+        print(f"{len(found)} snippets written, of which {crashes} end the process there.")
+        return 0
+    expected = json.loads(path.read_text())
+    return sum(compare(device, snippets, expected, arguments.python) for device in arguments.devices) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
