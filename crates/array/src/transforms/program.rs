@@ -56,6 +56,11 @@ impl Program {
         Ok(writer.finish(inputs.len(), outputs, current_stream()?))
     }
 
+    /// Number of calls it makes of ops.
+    pub fn calls(&self) -> usize {
+        self.steps.len()
+    }
+
     /// Whether it holds nothing that a transform around it follows, and so may be called again later.
     pub fn is_closed(&self) -> bool {
         !self.constants.iter().any(Array::is_tracer)
