@@ -11,8 +11,8 @@ use smallvec::SmallVec;
 use crate::device::DeviceKind;
 use crate::eval::growth::Growth;
 use crate::eval::order::{Tape, TapeCall, ValueId};
-use crate::op::{Accepts, Lowering, Place};
-use crate::shape::Spec;
+use crate::op::{Accepts, Lowering, Place, View};
+use crate::shape::{Layout, Spec};
 use pumice_kernel::Target;
 
 /// Calls computed in one kernel at most. Larger groups take the driver seconds to compile.
@@ -26,7 +26,10 @@ const MOST_BEFORE_A_BYTE: usize = 8;
 /// How a call is computed; the ways of [`Lowering`] that are left after ordering.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Way {
-    View,
+    /// In order if what lies without gaps still does: a reshape.
+    View {
+        in_order: bool,
+    },
     Map,
     Write,
     Kernels(Accepts),
@@ -39,18 +42,20 @@ pub(crate) enum Unit {
     Single(usize),
     /// Maps, in the tape's order.
     Group(Vec<usize>),
-    /// Kernels that compute maps along: those that make the first input, and those of the first output.
-    Around { before: Vec<usize>, call: usize, after: Vec<usize> },
+    /// Kernels that compute maps along: those that make the first input, and those of the first output. Views between the former
+    /// and the kernels keep the order, so nothing is left to do for them.
+    Around { before: Vec<usize>, views: Vec<usize>, call: usize, after: Vec<usize> },
 }
 
 impl Unit {
-    fn calls(&self) -> impl Iterator<Item = usize> + '_ {
-        let (before, call, after): (&[usize], Option<usize>, &[usize]) = match self {
-            Unit::Single(call) => (&[], Some(*call), &[]),
-            Unit::Group(calls) => (calls, None, &[]),
-            Unit::Around { before, call, after } => (before, Some(*call), after),
-        };
-        before.iter().copied().chain(call).chain(after.iter().copied())
+    fn calls(&self) -> SmallVec<[usize; 8]> {
+        match self {
+            Unit::Single(call) => SmallVec::from_slice(&[*call]),
+            Unit::Group(calls) => SmallVec::from_slice(calls),
+            Unit::Around { before, views, call, after } => {
+                before.iter().chain(views).chain([call]).chain(after).copied().collect()
+            }
+        }
     }
 }
 
@@ -75,8 +80,8 @@ pub(crate) fn lowered<R>(
 }
 
 fn way(tape: &Tape, call: &TapeCall, target: Option<&Target>) -> Way {
-    lowered(tape, call, target, |lowering, _| match lowering {
-        Lowering::View(_) => Way::View,
+    lowered(tape, call, target, |lowering, place| match lowering {
+        Lowering::View(view) => Way::View { in_order: keeps_order(view, place) },
         Lowering::Map(_) => Way::Map,
         Lowering::Write(_) => Way::Write,
         Lowering::Kernels(kernels) => Way::Kernels(kernels.accepts()),
@@ -85,6 +90,14 @@ fn way(tape: &Tape, call: &TapeCall, target: Option<&Target>) -> Way {
             unreachable!("[{}] was replaced by what it stands for", call.op.name())
         }
     })
+}
+
+/// Whether elements that lie without gaps lie in the same order for the view.
+fn keeps_order(view: &dyn View, place: &Place<'_>) -> bool {
+    let (input, output) = (place.inputs[0], &place.outputs[0]);
+    let layout = view.view(&Layout::contiguous(&input.shape), output);
+    let same = input.dtype == output.dtype && input.size() == output.size();
+    same && layout.is_some_and(|layout| layout.offset == 0 && layout.is_row_contiguous())
 }
 
 /// Puts calls into units, in the order they are computed; without `fusion` every call is computed alone.
@@ -139,10 +152,7 @@ impl<'a> Fuser<'a> {
                 let value = self.tape.calls[root].outputs[0];
                 (self.held(value) || self.needed[value as usize]).then(|| self.maps(root))
             }
-            Way::Kernels(_) if self.fusion => {
-                let before = self.before(root);
-                Some(Unit::Around { before, call: root, after: Vec::new() })
-            }
+            Way::Kernels(_) if self.fusion => Some(self.around(root, Vec::new())),
             _ => Some(Unit::Single(root)),
         }
     }
@@ -157,7 +167,7 @@ impl<'a> Fuser<'a> {
             growth.outside().iter().find_map(|&value| self.maker[value as usize].filter(|_| self.ends(&growth, value)));
         let members = growth.into_calls();
         match follows {
-            Some(call) => Unit::Around { before: self.before(call), call, after: members },
+            Some(call) => self.around(call, members),
             None => Unit::Group(members),
         }
     }
@@ -174,17 +184,41 @@ impl<'a> Fuser<'a> {
             && growth.covers(value)
     }
 
-    /// The maps that make the first input of a call and can be computed in its kernels; all of them or none.
-    fn before(&self, call: usize) -> Vec<usize> {
-        let Way::Kernels(Accepts { before: true, .. }) = self.ways[call] else { return Vec::new() };
-        let input = &self.tape.values[self.tape.calls[call].inputs[0] as usize].spec;
-        let growth = Growth::before(self, call, MOST_BEFORE_A_BYTE * input.dtype.size());
-        if growth.was_cut() { Vec::new() } else { growth.into_calls() }
+    /// Kernels with the maps that make their first input, all of them or none, and with those after.
+    fn around(&self, call: usize, after: Vec<usize>) -> Unit {
+        let Way::Kernels(Accepts { before: true, .. }) = self.ways[call] else {
+            return Unit::Around { before: Vec::new(), views: Vec::new(), call, after };
+        };
+        let (views, input) = (self.views_before(call), self.tape.calls[call].inputs[0]);
+        let dtype = self.tape.values[input as usize].spec.dtype;
+        let reads = views.last().copied().unwrap_or(call);
+        let growth = Growth::before(self, reads, MOST_BEFORE_A_BYTE * dtype.size());
+        match growth.is_whole() {
+            true => Unit::Around { before: growth.into_calls(), views, call, after },
+            false => Unit::Around { before: Vec::new(), views: Vec::new(), call, after },
+        }
+    }
+
+    /// The views in order that only the call looks through, the nearest first.
+    fn views_before(&self, call: usize) -> Vec<usize> {
+        let mut views = Vec::new();
+        let mut user = call;
+        loop {
+            let value = self.tape.calls[user].inputs[0];
+            let only = self.users[value as usize].as_slice() == [user] && !self.held(value);
+            let Some(maker) = self.maker[value as usize].filter(|_| only) else { return views };
+            let beside = self.tape.calls[maker].stream == self.tape.calls[call].stream;
+            if !beside || self.ways[maker] != (Way::View { in_order: true }) {
+                return views;
+            }
+            views.push(maker);
+            user = maker;
+        }
     }
 
     /// Notes what a unit reads and what it stores.
     fn take(&mut self, unit: &Unit) {
-        let calls: SmallVec<[usize; 8]> = unit.calls().collect();
+        let calls = unit.calls();
         let inside = |value: ValueId| self.maker[value as usize].is_some_and(|maker| calls.contains(&maker));
         let mut read: SmallVec<[ValueId; 8]> = SmallVec::new();
         for &call in &calls {

@@ -23,7 +23,7 @@ pub(super) struct Growth<'a> {
     members: Vec<Member>,
     /// What the members read but do not make.
     outside: SmallVec<[ValueId; MOST_INPUTS]>,
-    /// The call whose kernels the maps are before; it is a member, but no map.
+    /// The call that reads what the maps make, if it is kernels or a view before them; it is a member, but no map.
     kernels: Option<usize>,
     /// Whether a call that nobody else needs had to stay outside.
     cut: bool,
@@ -81,9 +81,9 @@ impl<'a> Growth<'a> {
         self.members.len()
     }
 
-    /// Whether a call that nobody else needs had to stay outside.
-    pub fn was_cut(&self) -> bool {
-        self.cut
+    /// Whether there are maps, and none that nobody else needs had to stay outside.
+    pub fn is_whole(&self) -> bool {
+        self.members.len() > self.kernels.is_some() as usize && !self.cut
     }
 
     /// Whether members over the space of a value are all its users.
@@ -160,7 +160,7 @@ impl<'a> Growth<'a> {
     fn is_cheap(&self, call: usize) -> bool {
         let mut whole: SmallVec<[ValueId; 2]> = SmallVec::new();
         let inputs = self.fuser.tape.calls[call].inputs.iter().copied();
-        inputs.filter(|&value| self.is_whole(value)).for_each(|value| {
+        inputs.filter(|&value| self.is_full(value)).for_each(|value| {
             if !whole.contains(&value) {
                 whole.push(value);
             }
@@ -169,7 +169,7 @@ impl<'a> Growth<'a> {
     }
 
     /// Whether a value has as many elements in memory as the space; a mean beside its row has not.
-    fn is_whole(&self, value: ValueId) -> bool {
+    fn is_full(&self, value: ValueId) -> bool {
         let tape = self.fuser.tape;
         let entry = &tape.values[value as usize];
         if entry.spec.shape != *self.space {
@@ -180,7 +180,7 @@ impl<'a> Growth<'a> {
             return matches!(leaf.source, Source::Memory(_)) && !repeated;
         }
         match self.fuser.maker[value as usize] {
-            Some(maker) if self.fuser.ways[maker] == Way::View => {
+            Some(maker) if matches!(self.fuser.ways[maker], Way::View { .. }) => {
                 tape.values[tape.calls[maker].inputs[0] as usize].spec.size() >= entry.spec.size()
             }
             _ => true,

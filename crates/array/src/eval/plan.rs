@@ -126,7 +126,7 @@ pub(crate) fn plan(
         match unit {
             Unit::Group(calls) => planner.group(tape, calls)?,
             Unit::Single(call) => planner.single(tape, *call, ways[*call])?,
-            Unit::Around { before, call, after } => planner.kernels(tape, before, *call, after)?,
+            Unit::Around { before, call, after, .. } => planner.kernels(tape, before, *call, after)?,
         }
     }
     if let Some(later) = later {
@@ -209,7 +209,7 @@ impl Planner {
     fn single(&mut self, tape: &Tape, index: usize, way: Way) -> Result<()> {
         self.begin(tape.calls[index].stream);
         match way {
-            Way::View => self.view(tape, index),
+            Way::View { .. } => self.view(tape, index),
             Way::Host => self.host(tape, index),
             Way::Write => self.write(tape, index),
             Way::Kernels(_) | Way::Map => self.kernels(tape, &[], index, &[]),
