@@ -2,6 +2,7 @@
 
     python differential.py                    # ours, on the CPU and on the GPU, against expected.json
     python differential.py cpu --only index   # one device, only snippets with this text
+    python differential.py gpu --every 10     # a sample: a software driver takes its time for every new kernel
     python differential.py --bless PYTHON     # writes expected.json with the MLX wheel that PYTHON has
 
 Snippets are lines of `snippets/*.txt` and what `snippets/*.py` yield: add a line, bless, and read the difference. Where ours differ
@@ -33,15 +34,19 @@ def all_snippets():
 
 
 def run_all(python, device, snippets):
-    """What each snippet gives; a process that dies takes one snippet with it."""
-    found = []
-    while len(found) < len(snippets):
-        command = [python, str(HERE / "runner.py"), device, str(len(found))]
-        done = subprocess.run(command, input=json.dumps(snippets), capture_output=True, text=True)
-        found += [json.loads(line) for line in done.stdout.splitlines()]
-        if len(found) < len(snippets):
-            found.append({"error": "crash", "text": done.stderr[-300:]})
-    return found
+    """What each snippet gives, one after the other; a process that dies takes one snippet with it."""
+    done = 0
+    while done < len(snippets):
+        command = [python, str(HERE / "runner.py"), device, str(done)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            process.stdin.write(json.dumps(snippets))
+            process.stdin.close()
+            for line in process.stdout:
+                done += 1
+                yield json.loads(line)
+        if done < len(snippets):
+            done += 1
+            yield {"error": "crash", "text": f"the process ended with {process.returncode}"}
 
 
 def close(a, b, tolerance):
@@ -103,8 +108,10 @@ def compare(device, snippets, expected, python):
         theirs = expected.get(source)
         if theirs is None or differs_on_purpose(source, known) or agree(ours, theirs):
             continue
+        if "float64 is not supported on the GPU" in ours.get("text", ""):
+            continue
         wrong += 1
-        print(f"{device}: {source!r}\n  ours   {json.dumps(ours)[:400]}\n  theirs {json.dumps(theirs)[:400]}")
+        print(f"{device}: {source!r}\n  ours   {json.dumps(ours)[:400]}\n  theirs {json.dumps(theirs)[:400]}", flush=True)
     print(f"{device}: {len(snippets)} snippets, {wrong} differ.")
     return wrong
 
@@ -113,13 +120,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("devices", nargs="*", default=["cpu", "gpu"])
     parser.add_argument("--only", default="")
+    parser.add_argument("--every", type=int, default=1, help="only every so manieth snippet: software drivers are slow")
     parser.add_argument("--bless", metavar="PYTHON")
     parser.add_argument("--python", default=sys.executable)
     arguments = parser.parse_args()
-    snippets = [source for source in all_snippets() if arguments.only in source]
+    snippets = [source for source in all_snippets() if arguments.only in source][:: arguments.every]
     path = HERE / "expected.json"
     if arguments.bless:
-        found = run_all(arguments.bless, "cpu", snippets)
+        found = list(run_all(arguments.bless, "cpu", snippets))
         for description in found:
             # Texts are each package's own; this one only says that an argument was of a wrong type.
             if "error" in description and "bad_cast" not in description["text"]:
