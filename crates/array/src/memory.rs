@@ -5,6 +5,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::cpu::kept;
 use crate::device::{open_gpu, the_gpu};
 use crate::error::{Error, Result};
 use crate::gpu::MemoryStats;
@@ -37,11 +38,12 @@ pub fn reset_peak_memory() {
 
 /// Bytes that no array holds but that are kept for new ones.
 pub fn get_cache_memory() -> usize {
-    on_gpu(|stats| stats.cached)
+    kept::bytes() + on_gpu(|stats| stats.cached)
 }
 
 /// Gives back to the system what is kept for new arrays.
 pub fn clear_cache() {
+    kept::clear();
     if let Some(gpu) = open_gpu() {
         gpu.device().clear_cache();
     }
@@ -66,9 +68,10 @@ pub fn set_memory_limit(bytes: usize) -> usize {
     before
 }
 
-/// Says how many bytes may be kept for new arrays, and gives what was said before. Without a GPU nothing is kept.
+/// Says how many bytes may be kept for new arrays, on the host and on the GPU each, and gives what was said before.
 pub fn set_cache_limit(bytes: usize) -> usize {
-    the_gpu().map_or(0, |gpu| gpu.device().set_cache_limit(bytes as u64) as usize)
+    let before = kept::set_limit(bytes);
+    the_gpu().map_or(before, |gpu| gpu.device().set_cache_limit(bytes as u64) as usize)
 }
 
 /// Memory that stays with the device is the driver's business: nothing is limited, and none was before, as in MLX's Linux builds.
@@ -84,7 +87,7 @@ fn on_gpu(part: impl FnOnce(&MemoryStats) -> u64) -> usize {
 /// memory without writing it.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(16))]
-struct Line([u8; 16]);
+pub(crate) struct Line([u8; 16]);
 
 /// Bytes of the host, counted while they are held.
 #[derive(Default)]
@@ -94,12 +97,17 @@ pub(crate) struct HostMemory {
 }
 
 impl HostMemory {
-    /// So many zeros.
-    pub fn zeroed(len: usize) -> Result<HostMemory> {
-        let available = available(len);
-        let zeroed = || bytemuck::allocation::try_zeroed_vec(len.div_ceil(size_of::<Line>())).ok();
-        let lines = if len <= available { zeroed() } else { None };
-        let lines = lines.ok_or_else(|| refused(len, available))?;
+    /// So many bytes, whatever they are: for what is written before it is read.
+    pub fn unwritten(len: usize) -> Result<HostMemory> {
+        let count = kept::size_class(len.div_ceil(size_of::<Line>()));
+        let mut lines = match kept::take(count) {
+            Some(lines) => lines,
+            None => fresh(len, count)?,
+        };
+        if cfg!(debug_assertions) {
+            // Nobody may rely on zeros.
+            lines.iter_mut().take(POISONED).for_each(|line| *line = Line([0xa5; 16]));
+        }
         PEAK.fetch_max(ACTIVE.fetch_add(len, Ordering::Relaxed) + len, Ordering::Relaxed);
         Ok(HostMemory { lines, len })
     }
@@ -118,7 +126,22 @@ impl HostMemory {
 impl Drop for HostMemory {
     fn drop(&mut self) {
         ACTIVE.fetch_sub(self.len, Ordering::Relaxed);
+        kept::give_back(std::mem::take(&mut self.lines));
     }
+}
+
+/// Lines that are overwritten in debug builds: not all of gigabytes.
+const POISONED: usize = 1 << 20;
+
+/// Memory from the system; what is kept is given up for it if need be.
+fn fresh(len: usize, lines: usize) -> Result<Vec<Line>> {
+    if len > available(len) {
+        kept::clear();
+    }
+    let available = available(len);
+    let zeroed = || bytemuck::allocation::try_zeroed_vec(lines).ok();
+    let memory = if len <= available { zeroed() } else { None };
+    memory.ok_or_else(|| refused(len, available))
 }
 
 /// Room for so many bytes that are no array's.
@@ -178,7 +201,7 @@ mod tests {
     #[test]
     fn what_does_not_exist_is_refused_with_its_size() {
         for len in [1 << 45, isize::MAX as usize, usize::MAX] {
-            let Err(Error::Memory(text)) = HostMemory::zeroed(len) else { panic!("{len} bytes must be refused") };
+            let Err(Error::Memory(text)) = HostMemory::unwritten(len) else { panic!("{len} bytes must be refused") };
             assert!(
                 text.starts_with(&format!("[allocate] {len} bytes must fit into the host's memory but ")),
                 "{text}"
@@ -188,10 +211,10 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_zero_and_aligned_for_every_type() {
+    fn memory_is_as_long_as_asked_for_and_aligned_for_every_type() {
         for len in [0, 1, 15, 16, 17, 100_000] {
-            let memory = HostMemory::zeroed(len).expect("there is room");
-            assert!(memory.bytes().len() == len && memory.bytes().iter().all(|&byte| byte == 0));
+            let memory = HostMemory::unwritten(len).expect("there is room");
+            assert_eq!(memory.bytes().len(), len);
             assert_eq!(memory.bytes().as_ptr().align_offset(16), 0);
         }
     }

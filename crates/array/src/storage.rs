@@ -68,9 +68,9 @@ impl Users {
 }
 
 impl Storage {
-    /// Host memory of `len` zero bytes.
+    /// Host memory of `len` bytes that will be written before they are read.
     pub fn on_host(len: usize) -> Result<Storage> {
-        let host = RwLock::new(HostMemory::zeroed(len)?);
+        let host = RwLock::new(HostMemory::unwritten(len)?);
         Ok(Storage { len, host, sides: Mutex::new(Sides { host_valid: true, gpu: None }), shared: AtomicUsize::new(0) })
     }
 
@@ -142,7 +142,7 @@ impl Storage {
     fn download(&self, sides: &Sides) -> Result<()> {
         let Some(side) = &sides.gpu else { return Ok(()) };
         let mut host = self.host.write().unwrap_or_else(PoisonError::into_inner);
-        *host = HostMemory::zeroed(self.len)?;
+        *host = HostMemory::unwritten(self.len)?;
         side.download(0, host.bytes_mut())
     }
 

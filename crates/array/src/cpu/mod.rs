@@ -2,3 +2,6 @@
 
 pub mod block;
 pub(crate) mod copy;
+pub(crate) mod half;
+pub(crate) mod kept;
+pub(crate) mod simd;

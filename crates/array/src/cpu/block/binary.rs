@@ -4,12 +4,13 @@ use pumice_kernel::Scalar;
 use pumice_kernel::ir::{BinaryOp, CompareOp};
 
 use super::loops::{Chunk, Function, Lane, Lanes, each, map1, map2};
+use crate::cpu::simd::has_wide_vectors;
 
 /// The loop of an operation. None where the language does not define it, which `verify` refuses.
 pub(super) fn binary(op: BinaryOp, scalar: Scalar) -> Option<Function> {
     match scalar {
         Scalar::Bool => of_bool(op),
-        Scalar::I32 => of_u32(op),
+        Scalar::I32 => by_floats(op).filter(|_| has_wide_vectors()).or_else(|| of_u32(op)),
         Scalar::I64 => of_u64(op),
         Scalar::F32 => of_f32(op),
         Scalar::F64 => of_f64(op),
@@ -66,6 +67,29 @@ macro_rules! integer_table {
 
 integer_table!(of_u32, Narrow2, u32, i32, u64, i64);
 integer_table!(of_u64, Wide2, u64, i64, u128, i128);
+
+/// Divisions of 32 bits, for which there are no vectors, in f64, for which there are: the rounded quotient of two such
+/// integers is beyond no integer that the exact one is not beyond. Needs instructions that drop a fraction.
+fn by_floats(op: BinaryOp) -> Option<Function> {
+    Some(match op {
+        BinaryOp::DivS => each!(Narrow2, |a: i32, b: i32| quotient(a as f64, b as f64)),
+        BinaryOp::DivU => each!(Narrow2, |a: u32, b: u32| quotient(a as f64, b as f64)),
+        BinaryOp::RemS => {
+            each!(Narrow2, |a: i32, b: i32| (a as u32)
+                .wrapping_sub((b as u32).wrapping_mul(quotient(a as f64, b as f64))))
+        }
+        BinaryOp::RemU => each!(Narrow2, |a: u32, b: u32| a.wrapping_sub(b.wrapping_mul(quotient(a as f64, b as f64)))),
+        _ => return None,
+    })
+}
+
+/// The low 32 bits of the quotient without its fraction; 0 where the divisor is.
+#[inline(always)]
+fn quotient(a: f64, b: f64) -> u32 {
+    // In the sum with 3 · 2^51 an integer stands in the low bits, in two's complement.
+    let bits = ((a / b).trunc() + 6_755_399_441_055_744.0).to_bits() as u32;
+    if b == 0.0 { 0 } else { bits }
+}
 
 /// Shifts by one amount for all lanes are four times as fast: only those have an instruction before AVX2.
 #[inline(always)]

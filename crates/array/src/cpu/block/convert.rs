@@ -2,8 +2,8 @@
 
 use pumice_kernel::{Elem, Scalar};
 
-use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use super::loops::{Function, each};
+use crate::cpu::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
 /// The loop of a conversion by value. `as` between floats and integers is the language's rule word for word.
 pub(super) fn convert(from: Scalar, to: Scalar, signed: bool) -> Function {

@@ -5,8 +5,10 @@
 //! for all: constants and scalars cost no memory and need no loops of their own. Whatever loops over lanes is here or
 //! in `fma`, `mask` and `transfer`.
 
-/// Lanes in a chunk: four SSE registers of 32-bit lanes, enough to hide what a chunk costs.
-pub(super) const LANES: usize = 16;
+use crate::cpu::simd::vectorised;
+
+/// Lanes in a chunk: eight SSE or four AVX registers of 32-bit lanes, enough to hide what a chunk costs.
+pub(super) const LANES: usize = 32;
 
 /// Lanes that are worked on together, as bits.
 pub(super) type Chunk<T> = [T; LANES];
@@ -102,16 +104,25 @@ pub(super) enum Function {
     Join(Loop2<u64, u32, u32>),
     /// One of two of 64 bits, by a mask.
     Choose(Loop3<u64, u32, u64, u64>),
+    /// A polynomial by Horner's rule, by its number in the program: of a first value, and of what it is multiplied with.
+    Polynomial(usize),
 }
 
 #[inline(always)]
 pub(super) fn map1<A: Lane, R: Lane>(out: &mut [Chunk<R::Bits>], a: Lanes<'_, A::Bits>, f: impl Fn(A) -> R) {
-    for (i, out) in out.iter_mut().enumerate() {
-        let a = a.at(i);
-        for lane in 0..LANES {
-            out[lane] = f(A::of(a[lane])).bits();
-        }
-    }
+    vectorised(
+        out,
+        (a, f),
+        #[inline(always)]
+        |out, (a, f)| {
+            for (i, out) in out.iter_mut().enumerate() {
+                let a = a.at(i);
+                for lane in 0..LANES {
+                    out[lane] = f(A::of(a[lane])).bits();
+                }
+            }
+        },
+    );
 }
 
 #[inline(always)]
@@ -121,12 +132,19 @@ pub(super) fn map2<A: Lane, B: Lane, R: Lane>(
     b: Lanes<'_, B::Bits>,
     f: impl Fn(A, B) -> R,
 ) {
-    for (i, out) in out.iter_mut().enumerate() {
-        let (a, b) = (a.at(i), b.at(i));
-        for lane in 0..LANES {
-            out[lane] = f(A::of(a[lane]), B::of(b[lane])).bits();
-        }
-    }
+    vectorised(
+        out,
+        (a, b, f),
+        #[inline(always)]
+        |out, (a, b, f)| {
+            for (i, out) in out.iter_mut().enumerate() {
+                let (a, b) = (a.at(i), b.at(i));
+                for lane in 0..LANES {
+                    out[lane] = f(A::of(a[lane]), B::of(b[lane])).bits();
+                }
+            }
+        },
+    );
 }
 
 #[inline(always)]
@@ -137,12 +155,19 @@ pub(super) fn map3<A: Lane, B: Lane, C: Lane, R: Lane>(
     c: Lanes<'_, C::Bits>,
     f: impl Fn(A, B, C) -> R,
 ) {
-    for (i, out) in out.iter_mut().enumerate() {
-        let (a, b, c) = (a.at(i), b.at(i), c.at(i));
-        for lane in 0..LANES {
-            out[lane] = f(A::of(a[lane]), B::of(b[lane]), C::of(c[lane])).bits();
-        }
-    }
+    vectorised(
+        out,
+        (a, b, c, f),
+        #[inline(always)]
+        |out, (a, b, c, f)| {
+            for (i, out) in out.iter_mut().enumerate() {
+                let (a, b, c) = (a.at(i), b.at(i), c.at(i));
+                for lane in 0..LANES {
+                    out[lane] = f(A::of(a[lane]), B::of(b[lane]), C::of(c[lane])).bits();
+                }
+            }
+        },
+    );
 }
 
 /// A row of a table: the variant, and the function of a lane.

@@ -1,6 +1,7 @@
 //! The machine: columns for the registers, and the step from one to the next.
 
 use super::column::Column;
+use super::fma;
 use super::loops::{Chunk, Function, LANES, Loop1, Loop2, Loop3};
 use super::mask::{Blend, Mask};
 use super::program::{Element, Move, Program, Reg, Step, Width};
@@ -100,7 +101,16 @@ impl<'a> Machine<'a> {
             Function::Test(f) => self.apply2(f, out, operands),
             Function::Join(f) => self.apply2(f, out, operands),
             Function::Choose(f) => self.apply3(f, out, operands),
+            Function::Polynomial(number) => self.polynomial(number, out, operands),
         }
+    }
+
+    fn polynomial(&mut self, number: usize, out: Reg, from: &[Reg]) {
+        let mut column = self.take::<u32>(out);
+        let (first, x) = (self.column::<u32>(from[0]), self.column::<u32>(from[1]));
+        let memory = column.overwrite(self.chunks, first.is_uniform() && x.is_uniform());
+        fma::polynomial(memory, first.lanes(), x.lanes(), &self.program.polynomials[number]);
+        self.put(out, column);
     }
 
     fn apply1<R: Lanewise, A: Lanewise>(&mut self, f: Loop1<R, A>, out: Reg, from: &[Reg]) {

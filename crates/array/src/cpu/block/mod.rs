@@ -18,7 +18,6 @@ mod control;
 mod convert;
 mod direct;
 mod fma;
-mod half;
 mod loops;
 mod lower;
 mod machine;

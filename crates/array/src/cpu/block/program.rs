@@ -132,6 +132,8 @@ pub(super) struct Program {
     /// The register of the element's number.
     pub(super) index: Option<Reg>,
     pub(super) arrays: Vec<Array>,
+    /// Coefficients of polynomials, in the order they are added.
+    pub(super) polynomials: Vec<Vec<f32>>,
     /// Registers of each width.
     pub(super) narrow: usize,
     pub(super) wide: usize,

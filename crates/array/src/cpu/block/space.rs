@@ -130,19 +130,25 @@ fn run_pieces(range: Range<usize>, shape: &[usize], layout: &Layout, mut f: impl
     for (axis, size) in shape.iter().enumerate().rev() {
         (index[axis], rest) = (rest % size, rest / size);
     }
-    let (mut lane, stride) = (0, layout.strides[outer.len()]);
+    let (last, stride) = (outer.len(), layout.strides[outer.len()]);
+    let (mut lane, mut element) = (0, layout.offset(&index));
+    let mut left = inner - index[last];
+    // The element that begins the row at hand.
+    let mut row = element - index[last] as i64 * stride;
     while lane < range.len() {
-        let len = (inner - index[outer.len()]).min(range.len() - lane);
-        f(Piece { lane, lane_step: 1, element: layout.offset(&index), stride, len });
-        lane += len;
-        index[outer.len()] = 0;
-        for axis in (0..outer.len()).rev() {
+        let len = left.min(range.len() - lane);
+        f(Piece { lane, lane_step: 1, element, stride, len });
+        (lane, left) = (lane + len, inner);
+        for axis in (0..last).rev() {
             index[axis] += 1;
+            row += layout.strides[axis];
             if index[axis] < outer[axis] {
                 break;
             }
+            row -= layout.strides[axis] * outer[axis] as i64;
             index[axis] = 0;
         }
+        element = row;
     }
 }
 

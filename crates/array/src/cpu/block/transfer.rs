@@ -2,9 +2,10 @@
 
 use pumice_kernel::Elem;
 
-use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use super::loops::{Chunk, LANES, Lane};
 use super::space::{Layout, Piece, Region};
+use crate::cpu::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::cpu::simd::vectorised;
 
 /// How a block's elements lie in an operand's bytes.
 #[derive(Clone, Copy)]
@@ -75,9 +76,22 @@ fn gather<const B: usize, T: Copy>(
 
 #[inline(always)]
 fn decode_all<const B: usize, T>(elements: &[[u8; B]], out: &mut [T], decode: impl Fn([u8; B]) -> T) {
-    for (out, element) in out.iter_mut().zip(elements) {
-        *out = decode(*element);
-    }
+    vectorised(
+        out,
+        (elements, decode),
+        #[inline(always)]
+        |out, (elements, decode)| out.iter_mut().zip(elements).for_each(|(out, element)| *out = decode(*element)),
+    );
+}
+
+#[inline(always)]
+fn encode_all<const B: usize, T: Copy>(elements: &mut [[u8; B]], words: &[T], encode: impl Fn(&mut [u8; B], T)) {
+    vectorised(
+        elements,
+        (words, encode),
+        #[inline(always)]
+        |elements, (words, encode)| elements.iter_mut().zip(words).for_each(|(to, word)| encode(to, *word)),
+    );
 }
 
 #[inline(always)]
@@ -115,7 +129,7 @@ fn scatter<const B: usize, T: Copy>(
 ) {
     let elements = bytes.as_chunks_mut::<B>().0;
     match placing {
-        Placing::Packed => elements.iter_mut().zip(lanes).for_each(|(to, word)| encode(to, *word)),
+        Placing::Packed => encode_all(elements, lanes, encode),
         Placing::Spread { region, shape, layout, origin } => {
             region.each_piece(shape, layout, |piece| scatter_piece(elements, piece, origin, lanes, encode));
         }
@@ -133,8 +147,7 @@ fn scatter_piece<const B: usize, T: Copy>(
     let Piece { lane, lane_step, stride, len, .. } = piece;
     let first = (piece.element - origin) as usize;
     if lane_step == 1 && stride == 1 {
-        let to = elements[first..first + len].iter_mut();
-        to.zip(&words[lane..lane + len]).for_each(|(to, word)| encode(to, *word));
+        encode_all(&mut elements[first..first + len], &words[lane..lane + len], encode);
     } else {
         let words = words[lane..].iter().step_by(lane_step).take(len);
         each_address(first, stride, words, |address, word| encode(&mut elements[address], *word));

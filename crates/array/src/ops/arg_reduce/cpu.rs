@@ -3,12 +3,14 @@
 use half::{bf16, f16};
 
 use super::Wanted;
+use crate::cpu::simd::vectorised;
 use crate::dtype::{Complex64, Dtype};
 use crate::eval::site::HostSite;
 use crate::ops::reduce::axes::{Axes, Axis, Order};
 use crate::ops::reduce::cpu::folds::{Fold, Max, Min};
+use crate::ops::reduce::cpu::lanes::side_by_side;
 use crate::ops::reduce::cpu::numbers::{Flag, Rank, Ranked};
-use crate::ops::reduce::cpu::{in_threads, place, side_by_side};
+use crate::ops::reduce::cpu::{in_threads, place};
 
 /// Elements whose best is found at once.
 const BLOCK: usize = 1024;
@@ -112,8 +114,14 @@ fn row<S: Search, T: Ranked + 'static>(elements: &[T]) -> u32 {
 /// The first place of the best element: first the chunk, by vectors, then in it.
 fn find<S: Search, T: Ranked + 'static>(elements: &[T], best: T::Rank) -> u32 {
     let worse = |x: &T| S::first(best, x.rank());
-    let all_worse = |chunk: &&[T]| chunk.iter().fold(true, |all, x| all & worse(x));
-    let start = CHUNK * elements.chunks(CHUNK).take_while(all_worse).count();
+    let all_worse = |chunk: &[T; CHUNK]| chunk.iter().fold(true, |all, x| all & worse(x));
+    let chunks = elements.as_chunks::<CHUNK>().0;
+    let start = vectorised(
+        (),
+        (chunks, all_worse),
+        #[inline(always)]
+        |(), (chunks, all_worse)| CHUNK * chunks.iter().take_while(|chunk| all_worse(chunk)).count(),
+    );
     let place = elements[start..].iter().position(|x| !worse(x));
     (start + place.expect("the best is one of them")) as u32
 }
@@ -143,10 +151,18 @@ fn search_tile<S: Search, T: Ranked + 'static>(memory: &[T], start: i64, axes: &
     for i in 0..axes.iter().map(|axis| axis.size as usize).product() {
         let from = (start + place(axes, i)) as usize;
         let elements = &memory[from..from + results.len()];
-        for ((best, result), x) in bests.iter_mut().zip(results.iter_mut()).zip(elements) {
+        let better = |best: &mut T::Rank, result: &mut u32, x: &T| {
             let better = S::first(x.rank(), *best);
             *best = if better { x.rank() } else { *best };
             *result = if better { i as u32 } else { *result };
-        }
+        };
+        vectorised(
+            (&mut bests, &mut *results),
+            (elements, better),
+            #[inline(always)]
+            |(bests, results), (elements, better)| {
+                bests.iter_mut().zip(results).zip(elements).for_each(|((best, result), x)| better(best, result, x));
+            },
+        );
     }
 }

@@ -1,14 +1,16 @@
 //! Softmax and logsumexp on the CPU: rows by threads, exponentials by vectors.
 
-use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use rayon::prelude::*;
 
+use crate::cpu::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::cpu::simd::vectorised;
 use crate::dtype::Dtype;
 use crate::eval::site::{HostInput, HostSite};
 use crate::ops::reduce::axes::{Axes, Axis, Order};
 use crate::ops::reduce::cpu::folds::Max;
-use crate::ops::reduce::cpu::{in_threads, place, side_by_side};
+use crate::ops::reduce::cpu::lanes::side_by_side;
+use crate::ops::reduce::cpu::{in_threads, place};
 
 /// Elements worth a thread.
 const WORTH: usize = 16 * 1024;
@@ -68,20 +70,30 @@ impl Single for f32 {
 }
 
 macro_rules! halves {
-    ($($half:ty, $from:path;)*) => {$(
+    ($($half:ty, $from:path, $to:path;)*) => {$(
         impl Single for $half {
             fn read(from: &[$half], to: &mut [f32]) {
-                to.iter_mut().zip(from).for_each(|(to, &x)| *to = $from(x));
+                vectorised(
+                    to,
+                    from,
+                    #[inline(always)]
+                    |to, from| to.iter_mut().zip(from).for_each(|(to, x)| *to = $from(x.to_bits())),
+                );
             }
             fn write(from: &[f32], to: &mut [$half]) {
-                to.convert_from_f32_slice(from);
+                vectorised(
+                    to,
+                    from,
+                    #[inline(always)]
+                    |to, from| to.iter_mut().zip(from).for_each(|(to, x)| *to = <$half>::from_bits($to(*x))),
+                );
             }
         }
     )*};
 }
 halves! {
-    f16, crate::ops::reduce::cpu::numbers::from_f16;
-    bf16, crate::ops::reduce::cpu::numbers::from_bf16;
+    f16, f16_to_f32, f32_to_f16;
+    bf16, bf16_to_f32, f32_to_bf16;
 }
 
 fn softmax_rows<T: Single>(x: &[T], y: &mut [T], n: usize) {
@@ -92,7 +104,12 @@ fn softmax_rows<T: Single>(x: &[T], y: &mut [T], n: usize) {
             T::read(x, &mut powers);
             let (_, sum) = exponentiate(&mut powers);
             let scale = 1.0 / sum;
-            powers.iter_mut().for_each(|p| *p *= scale);
+            vectorised(
+                &mut powers[..],
+                scale,
+                #[inline(always)]
+                |powers, scale| powers.iter_mut().for_each(|p| *p *= scale),
+            );
             T::write(&powers, y);
         }
     };
@@ -156,26 +173,33 @@ fn in_chunks<R: Send>(row: &mut [f32], f: impl Fn(&mut [f32]) -> R + Send + Sync
 }
 
 fn exponentiate_around(part: &mut [f32], most: f32) -> f32 {
-    let mut sums = [0f32; LANES];
-    let (chunks, rest) = part.as_chunks_mut::<LANES>();
-    for chunk in chunks {
-        for (sum, x) in sums.iter_mut().zip(chunk) {
-            *x = exp_below_one(*x - most);
-            *sum += *x;
-        }
-    }
-    for (sum, x) in sums.iter_mut().zip(rest) {
-        *x = exp_below_one(*x - most);
-        *sum += *x;
-    }
-    let mut width = LANES;
-    while width > 1 {
-        width /= 2;
-        for i in 0..width {
-            sums[i] += sums[i + width];
-        }
-    }
-    sums[0]
+    vectorised(
+        part,
+        most,
+        #[inline(always)]
+        |part, most| {
+            let mut sums = [0f32; LANES];
+            let (chunks, rest) = part.as_chunks_mut::<LANES>();
+            for chunk in chunks {
+                for (sum, x) in sums.iter_mut().zip(chunk) {
+                    *x = exp_below_one(*x - most);
+                    *sum += *x;
+                }
+            }
+            for (sum, x) in sums.iter_mut().zip(rest) {
+                *x = exp_below_one(*x - most);
+                *sum += *x;
+            }
+            let mut width = LANES;
+            while width > 1 {
+                width /= 2;
+                for i in 0..width {
+                    sums[i] += sums[i + width];
+                }
+            }
+            sums[0]
+        },
+    )
 }
 
 /// `exp x` of `x ≤ 0` to 1 ulp, without branches, so that loops over it become vectors; results below the smallest normal

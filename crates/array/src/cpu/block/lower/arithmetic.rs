@@ -24,6 +24,7 @@ impl Lowering<'_> {
                 return;
             }
             Op::Bitcast(a) => return self.bitcast(*a, result, steps),
+            Op::Fma(a, x, c) if self.polynomial(*a, *x, *c, result, steps) => return,
             Op::Narrow(elem, _) => convert::narrow(*elem),
             Op::Unary(op, a) => Some(unary::unary(*op, self.scalar(*a)).expect(DEFINED)),
             Op::Binary(op, a, _) => Some(binary::binary(*op, self.scalar(*a)).expect(DEFINED)),

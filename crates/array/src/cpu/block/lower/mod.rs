@@ -5,6 +5,7 @@
 
 mod arithmetic;
 mod control;
+mod polynomial;
 
 use pumice_kernel::ir::{Access, ArrayDecl, Block, Inst, Line, Op, Place, ScalarParam, Value};
 use pumice_kernel::{Elem, Kernel, Scalar, Type, passes};
@@ -36,6 +37,8 @@ struct Lowering<'k> {
     values: Vec<Parts>,
     /// For every buffer, which input or output it is.
     ports: Vec<usize>,
+    /// How often every value is used.
+    uses: Vec<u32>,
     /// How deep the block at hand is nested; 0 is the kernel's body.
     depth: u32,
 }
@@ -58,13 +61,15 @@ impl<'k> Lowering<'k> {
             constants: Vec::new(),
             index: None,
             arrays: Vec::new(),
+            polynomials: Vec::new(),
             narrow: 0,
             wide: 0,
             lane_bytes: 0,
             cost: 0,
         };
         let values = vec![Parts::new(); kernel.types.len()];
-        let mut lowering = Lowering { kernel, program, values, ports: Vec::new(), depth: 0 };
+        let uses = polynomial::uses(kernel);
+        let mut lowering = Lowering { kernel, program, values, ports: Vec::new(), uses, depth: 0 };
         lowering.declare()?;
         Ok(lowering)
     }

@@ -2,6 +2,9 @@
 
 use ndarray::LinalgScalar;
 
+use crate::cpu::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::cpu::simd::vectorised;
+
 /// A complex number as `matrixmultiply` knows it: the same eight bytes as ours.
 pub(super) type Complex32 = num_complex::Complex<f32>;
 
@@ -63,17 +66,30 @@ macro_rules! same {
 same!(f32, f64, Complex32);
 
 macro_rules! half {
-    ($($t:ty),*) => {$(
+    ($($t:ty, $from:path, $to:path;)*) => {$(
         impl Stored for $t {
             type Sum = f32;
             const SAME: bool = false;
             fn widen(from: &[$t], to: &mut [f32]) {
-                half::slice::HalfFloatSliceExt::convert_to_f32_slice(from, to);
+                vectorised(
+                    to,
+                    from,
+                    #[inline(always)]
+                    |to, from| to.iter_mut().zip(from).for_each(|(to, x)| *to = $from(x.to_bits())),
+                );
             }
             fn round(from: &[f32], to: &mut [$t]) {
-                half::slice::HalfFloatSliceExt::convert_from_f32_slice(to, from);
+                vectorised(
+                    to,
+                    from,
+                    #[inline(always)]
+                    |to, from| to.iter_mut().zip(from).for_each(|(to, x)| *to = <$t>::from_bits($to(*x))),
+                );
             }
         }
     )*};
 }
-half!(half::f16, half::bf16);
+half! {
+    half::f16, f16_to_f32, f32_to_f16;
+    half::bf16, bf16_to_f32, f32_to_bf16;
+}

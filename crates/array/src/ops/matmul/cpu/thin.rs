@@ -5,13 +5,14 @@ use rayon::prelude::*;
 
 use super::number::{Number, Stored};
 use super::stack::Matrix;
+use crate::cpu::simd::vectorised;
 
 /// The most rows.
 pub(super) const FEW: usize = 4;
 /// Elements widened at a time: a part of the first cache.
 const BLOCK: usize = 1024;
 /// Sums side by side in a dot product.
-const LANES: usize = 16;
+const LANES: usize = 32;
 
 /// `c = x · w`, where `x` has few rows.
 pub(super) fn product<S: Stored>(x: &Matrix<'_, S>, w: &Matrix<'_, S>, mut c: ArrayViewMut2<'_, S::Sum>) {
@@ -66,16 +67,22 @@ fn widened<'a, S: Stored>(elements: &'a [S], wide: &'a mut [S::Sum]) -> &'a [S::
 }
 
 fn dot<S: Stored>(x: &[S::Sum], w: &[S::Sum]) -> S::Sum {
-    let mut lanes = [S::Sum::ZERO; LANES];
-    let (xs, ws) = (x.chunks_exact(LANES), w.chunks_exact(LANES));
-    let (x_rest, w_rest) = (xs.remainder(), ws.remainder());
-    for (x, w) in xs.zip(ws) {
-        for i in 0..LANES {
-            lanes[i] = lanes[i] + x[i] * w[i];
-        }
-    }
-    let rest = x_rest.iter().zip(w_rest).fold(S::Sum::ZERO, |sum, (&x, &w)| sum + x * w);
-    lanes.into_iter().fold(rest, |sum, lane| sum + lane)
+    vectorised(
+        (),
+        (x, w),
+        #[inline(always)]
+        |(), (x, w)| {
+            let mut lanes = [S::Sum::ZERO; LANES];
+            let ((xs, x_rest), (ws, w_rest)) = (x.as_chunks::<LANES>(), w.as_chunks::<LANES>());
+            for (x, w) in xs.iter().zip(ws) {
+                for i in 0..LANES {
+                    lanes[i] = lanes[i] + x[i] * w[i];
+                }
+            }
+            let rest = x_rest.iter().zip(w_rest).fold(S::Sum::ZERO, |sum, (&x, &w)| sum + x * w);
+            lanes.into_iter().fold(rest, |sum, lane| sum + lane)
+        },
+    )
 }
 
 /// Rows that lie together: each is added to the sums of its columns, as often as X says.
@@ -86,8 +93,12 @@ fn add_rows<S: Stored>(rows: &[Vec<S::Sum>], w: &Matrix<'_, S>, first: usize, su
     for k in 0..w.rows {
         let run = widened(&w.run(k)[first..first + columns], &mut wide);
         for (row, sums) in rows.iter().zip(by_row.chunks_mut(columns)) {
-            let x = row[k];
-            sums.iter_mut().zip(run).for_each(|(sum, &w)| *sum = *sum + x * w);
+            vectorised(
+                sums,
+                (run, row[k]),
+                #[inline(always)]
+                |sums, (run, x)| sums.iter_mut().zip(run).for_each(|(sum, &w)| *sum = *sum + x * w),
+            );
         }
     }
     for (i, row) in by_row.chunks(columns).enumerate() {

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use bytemuck::Pod;
 use half::{bf16, f16};
 
+use super::lanes::side_by_side;
 use super::numbers::{Flag, Number, Rank, Ranked, Truth, Wide};
 use super::run;
 use crate::dtype::{Complex64, Dtype};
@@ -27,13 +28,15 @@ pub(crate) trait Fold: 'static {
     fn combine(a: Self::Part, b: Self::Part) -> Self::Part;
     /// The result.
     fn finish(part: Self::Part) -> Self::Out;
+    /// That of a run of elements that lie side by side.
+    fn of_run(elements: &[Self::In]) -> Self::Part;
 }
 
 /// Reduces the first input of a call along axes into the first output.
 pub(crate) type HostReduce = fn(&mut HostSite<'_>, &[usize]) -> Result<()>;
 
 macro_rules! folds {
-    ($(#[doc = $doc:literal] $name:ident, $choose:ident, $bound:ident, $part:ty => $out:ty: $none:expr, $lift:expr, $combine:expr, $finish:expr;)*) => {$(
+    ($(#[doc = $doc:literal] $name:ident, $choose:ident, $bound:ident, $part:ty => $out:ty: $none:expr, $lift:expr, $combine:expr, $finish:expr, $of_run:expr;)*) => {$(
         #[doc = $doc]
         pub(crate) struct $name<T>(PhantomData<T>);
 
@@ -53,6 +56,9 @@ macro_rules! folds {
             #[inline(always)]
             fn finish(part: $part) -> $out {
                 $finish(part)
+            }
+            fn of_run(elements: &[T]) -> $part {
+                $of_run(elements)
             }
         }
 
@@ -79,19 +85,19 @@ macro_rules! folds {
 }
 folds! {
     /// Sums.
-    Sum, sum, Number, T::Wide => T::Sum: T::Wide::ZERO, T::widen, Wide::add, T::narrow;
+    Sum, sum, Number, T::Wide => T::Sum: T::Wide::ZERO, T::widen, Wide::add, T::narrow, T::sum_of_run;
     /// Sums in the type they are computed in.
-    PreciseSum, precise_sum, Number, T::Wide => T::Wide: T::Wide::ZERO, T::widen, Wide::add, std::convert::identity;
+    PreciseSum, precise_sum, Number, T::Wide => T::Wide: T::Wide::ZERO, T::widen, Wide::add, std::convert::identity, T::sum_of_run;
     /// Products.
-    Prod, prod, Number, T::Wide => T::Sum: T::Wide::ONE, T::widen, Wide::mul, T::narrow;
+    Prod, prod, Number, T::Wide => T::Sum: T::Wide::ONE, T::widen, Wide::mul, T::narrow, side_by_side::<Self>;
     /// Least elements.
-    Min, min, Ranked, T::Rank => T: T::Rank::HIGHEST, T::rank, least, T::of;
+    Min, min, Ranked, T::Rank => T: T::Rank::HIGHEST, T::rank, least, T::of, side_by_side::<Self>;
     /// Greatest elements.
-    Max, max, Ranked, T::Rank => T: T::Rank::LOWEST, T::rank, greatest, T::of;
+    Max, max, Ranked, T::Rank => T: T::Rank::LOWEST, T::rank, greatest, T::of, side_by_side::<Self>;
     /// Whether all are true.
-    All, all, Truth, u8 => u8: 1, |x: T| x.truth() as u8, std::ops::BitAnd::bitand, std::convert::identity;
+    All, all, Truth, u8 => u8: 1, |x: T| x.truth() as u8, std::ops::BitAnd::bitand, std::convert::identity, side_by_side::<Self>;
     /// Whether one is true.
-    Any, any, Truth, u8 => u8: 0, |x: T| x.truth() as u8, std::ops::BitOr::bitor, std::convert::identity;
+    Any, any, Truth, u8 => u8: 0, |x: T| x.truth() as u8, std::ops::BitOr::bitor, std::convert::identity, side_by_side::<Self>;
 }
 
 #[inline(always)]

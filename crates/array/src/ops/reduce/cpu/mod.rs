@@ -5,6 +5,7 @@
 //! threads knows bytes only, so that it is compiled once and not for every type.
 
 pub(crate) mod folds;
+pub(crate) mod lanes;
 pub(crate) mod numbers;
 
 use std::ops::Range;
@@ -15,11 +16,10 @@ use super::axes::{Axes, Axis, Order};
 use crate::error::Result;
 use crate::eval::site::HostSite;
 use folds::Fold;
+use lanes::{LANES, add_rows, short_rows};
 
-/// Partial results side by side: what the widest vectors hold, twice.
-const LANES: usize = 32;
 /// Elements of a row that are folded one after another.
-const ROW_BLOCK: usize = 1024;
+const ROW_BLOCK: usize = lanes::RUN;
 /// Elements of a column that are folded one after another.
 const COLUMN_BLOCK: usize = 64;
 /// Elements of a column that one thread takes: whole rows of memory follow each other, where narrow columns would jump.
@@ -121,12 +121,9 @@ impl<F: Fold> Work<'_, F> {
         }
         match (self.axes.kept.as_slice(), self.axes.reduced.as_slice()) {
             // Short rows: nothing but the elements counts.
-            ([rows], [Axis { stride: 1, .. }]) if range.len() < LANES => {
-                for (i, part) in parts.iter_mut().enumerate() {
-                    let start = (self.axes.start + (first + i) as i64 * rows.stride) as usize;
-                    let elements = &self.memory[start + range.start..start + range.end];
-                    *part = elements.iter().fold(F::NONE, |part, &x| F::combine(part, F::lift(x)));
-                }
+            ([rows], [Axis { stride: 1, size }]) if (*size as usize) < LANES && rows.stride >= *size.max(&1) => {
+                let start = (self.axes.start + first as i64 * rows.stride) as usize;
+                short_rows::<F>(&self.memory[start..], *size as usize, rows.stride as usize, parts);
             }
             (kept, _) => {
                 for (i, part) in parts.iter_mut().enumerate() {
@@ -162,7 +159,7 @@ impl<F: Fold> Work<'_, F> {
     /// The partial result of elements that lie evenly.
     fn run_of(&self, from: i64, stride: i64, count: usize) -> F::Part {
         match stride {
-            1 => side_by_side::<F>(&self.memory[from as usize..from as usize + count]),
+            1 => F::of_run(&self.memory[from as usize..from as usize + count]),
             _ => {
                 let element = |i: usize| F::lift(self.memory[(from + i as i64 * stride) as usize]);
                 (0..count).fold(F::NONE, |part, i| F::combine(part, element(i)))
@@ -199,37 +196,11 @@ impl<F: Fold> Work<'_, F> {
         let count = parts.len();
         let elements = |i: usize| &self.memory[(start + place(&self.axes.reduced, i)) as usize..][..count];
         let fours = range.len() / 4 * 4;
-        // Four at a time: partial results are read and written less often.
         for i in range.clone().take(fours).step_by(4) {
-            let [a, b, c, d] = [0, 1, 2, 3].map(|j| elements(i + j));
-            for ((((part, &a), &b), &c), &d) in parts.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-                let [a, b, c, d] = [a, b, c, d].map(F::lift);
-                *part = F::combine(*part, F::combine(F::combine(a, b), F::combine(c, d)));
-            }
+            add_rows::<F, 4>(parts, [0, 1, 2, 3].map(|j| elements(i + j)));
         }
         for i in range.skip(fours) {
-            parts.iter_mut().zip(elements(i)).for_each(|(part, &x)| *part = F::combine(*part, F::lift(x)));
+            add_rows::<F, 1>(parts, [elements(i)]);
         }
     }
-}
-
-/// Elements that lie side by side: as many partial results as vectors hold, then those in halves.
-pub(crate) fn side_by_side<F: Fold>(elements: &[F::In]) -> F::Part {
-    if elements.len() < LANES {
-        return elements.iter().fold(F::NONE, |part, &x| F::combine(part, F::lift(x)));
-    }
-    let mut lanes = [F::NONE; LANES];
-    let (chunks, rest) = elements.as_chunks::<LANES>();
-    for chunk in chunks {
-        lanes.iter_mut().zip(chunk).for_each(|(lane, &x)| *lane = F::combine(*lane, F::lift(x)));
-    }
-    lanes.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = F::combine(*lane, F::lift(x)));
-    let mut width = LANES;
-    while width > 1 {
-        width /= 2;
-        for i in 0..width {
-            lanes[i] = F::combine(lanes[i], lanes[i + width]);
-        }
-    }
-    lanes[0]
 }

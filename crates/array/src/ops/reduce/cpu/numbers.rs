@@ -4,6 +4,8 @@
 use bytemuck::{Pod, Zeroable};
 use half::{bf16, f16};
 
+use super::folds::Sum;
+use super::lanes::{side_by_side, sum_nearby};
 use crate::dtype::Complex64;
 
 /// A bool as it is stored.
@@ -21,6 +23,8 @@ pub(crate) trait Number: Pod + Send + Sync {
     fn widen(self) -> Self::Wide;
     /// The result.
     fn narrow(wide: Self::Wide) -> Self::Sum;
+    /// The sum of a run of elements.
+    fn sum_of_run(elements: &[Self]) -> Self::Wide;
 }
 
 /// What sums are computed in.
@@ -64,7 +68,7 @@ pub(crate) trait Truth: Pod + Send + Sync {
 }
 
 macro_rules! numbers {
-    ($($ty:ty: $wide:ty => $sum:ty, |$x:ident| $widen:expr, |$w:ident| $narrow:expr;)*) => {$(
+    ($($ty:ty: $wide:ty => $sum:ty, |$x:ident| $widen:expr, |$w:ident| $narrow:expr, $sum_of_run:expr;)*) => {$(
         impl Number for $ty {
             type Wide = $wide;
             type Sum = $sum;
@@ -77,24 +81,27 @@ macro_rules! numbers {
             fn narrow($w: $wide) -> $sum {
                 $narrow
             }
+            fn sum_of_run(elements: &[$ty]) -> $wide {
+                $sum_of_run(elements)
+            }
         }
     )*};
 }
 numbers! {
-    Flag: i32 => i32, |x| (x.0 != 0) as i32, |w| w;
-    u8: u32 => u32, |x| x as u32, |w| w;
-    u16: u32 => u32, |x| x as u32, |w| w;
-    u32: u32 => u32, |x| x, |w| w;
-    u64: u64 => u64, |x| x, |w| w;
-    i8: i32 => i32, |x| x as i32, |w| w;
-    i16: i32 => i32, |x| x as i32, |w| w;
-    i32: i32 => i32, |x| x, |w| w;
-    i64: i64 => i64, |x| x, |w| w;
-    f16: f32 => f16, |x| from_f16(x), |w| f16::from_f32(w);
-    bf16: f32 => bf16, |x| from_bf16(x), |w| bf16::from_f32(w);
-    f32: f32 => f32, |x| x, |w| w;
-    f64: f64 => f64, |x| x, |w| w;
-    Complex64: Complex64 => Complex64, |x| x, |w| w;
+    Flag: i32 => i32, |x| (x.0 != 0) as i32, |w| w, |run| sum_nearby(run, |x: Flag| (x.0 != 0) as u8);
+    u8: u32 => u32, |x| x as u32, |w| w, |run| sum_nearby(run, |x: u8| x as u16);
+    u16: u32 => u32, |x| x as u32, |w| w, side_by_side::<Sum<Self>>;
+    u32: u32 => u32, |x| x, |w| w, side_by_side::<Sum<Self>>;
+    u64: u64 => u64, |x| x, |w| w, side_by_side::<Sum<Self>>;
+    i8: i32 => i32, |x| x as i32, |w| w, |run| sum_nearby(run, |x: i8| x as i16);
+    i16: i32 => i32, |x| x as i32, |w| w, side_by_side::<Sum<Self>>;
+    i32: i32 => i32, |x| x, |w| w, side_by_side::<Sum<Self>>;
+    i64: i64 => i64, |x| x, |w| w, side_by_side::<Sum<Self>>;
+    f16: f32 => f16, |x| from_f16(x), |w| f16::from_f32(w), side_by_side::<Sum<Self>>;
+    bf16: f32 => bf16, |x| from_bf16(x), |w| bf16::from_f32(w), side_by_side::<Sum<Self>>;
+    f32: f32 => f32, |x| x, |w| w, side_by_side::<Sum<Self>>;
+    f64: f64 => f64, |x| x, |w| w, side_by_side::<Sum<Self>>;
+    Complex64: Complex64 => Complex64, |x| x, |w| w, side_by_side::<Sum<Self>>;
 }
 
 macro_rules! wide_integers {
@@ -113,7 +120,7 @@ macro_rules! wide_integers {
         }
     )*};
 }
-wide_integers!(u32 u64 i32 i64);
+wide_integers!(u8 u16 u32 u64 i16 i32 i64);
 
 macro_rules! wide_floats {
     ($($ty:ty)*) => {$(

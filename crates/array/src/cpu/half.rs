@@ -3,7 +3,7 @@
 
 /// The upper half of an f32, rounded.
 #[inline(always)]
-pub(super) fn f32_to_bf16(value: f32) -> u16 {
+pub(crate) fn f32_to_bf16(value: f32) -> u16 {
     let bits = value.to_bits();
     let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1));
     let quiet = bits | 0x40_0000;
@@ -12,13 +12,13 @@ pub(super) fn f32_to_bf16(value: f32) -> u16 {
 
 /// The upper half of an f32.
 #[inline(always)]
-pub(super) fn bf16_to_f32(bits: u16) -> f32 {
+pub(crate) fn bf16_to_f32(bits: u16) -> f32 {
     f32::from_bits((bits as u32) << 16)
 }
 
 /// Rounded to f16.
 #[inline(always)]
-pub(super) fn f32_to_f16(value: f32) -> u16 {
+pub(crate) fn f32_to_f16(value: f32) -> u16 {
     let bits = value.to_bits();
     let magnitude = bits & 0x7fff_ffff;
     // The exponent's bias drops by 112, the mantissa by 13 bits; a carry of the rounding walks into the exponent.
@@ -35,7 +35,7 @@ pub(super) fn f32_to_f16(value: f32) -> u16 {
 
 /// An f16 as f32, exactly.
 #[inline(always)]
-pub(super) fn f16_to_f32(bits: u16) -> f32 {
+pub(crate) fn f16_to_f32(bits: u16) -> f32 {
     let sign = (bits as u32 & 0x8000) << 16;
     let magnitude = (bits as u32 & 0x7fff) << 13;
     let special = if magnitude >= 0x1f << 23 { 112 << 23 } else { 0 };

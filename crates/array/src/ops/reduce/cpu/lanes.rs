@@ -1,0 +1,117 @@
+//! The loops of reductions: partial results side by side, as vectors hold them.
+
+use super::folds::Fold;
+use super::numbers::{Number, Wide};
+use crate::cpu::simd::vectorised;
+
+/// Partial results side by side: what the widest vectors hold, twice.
+pub(crate) const LANES: usize = 32;
+/// Elements of a run at most: so few that sums of small integers fit less than what sums are made in.
+pub(crate) const RUN: usize = 1024;
+
+/// The partial result of elements that lie side by side.
+pub(crate) fn side_by_side<F: Fold>(elements: &[F::In]) -> F::Part {
+    vectorised(
+        (),
+        elements,
+        #[inline(always)]
+        |(), elements| {
+            if elements.len() < LANES {
+                return elements.iter().fold(F::NONE, |part, &x| F::combine(part, F::lift(x)));
+            }
+            let mut lanes = [F::NONE; LANES];
+            let (chunks, rest) = elements.as_chunks::<LANES>();
+            for chunk in chunks {
+                lanes.iter_mut().zip(chunk).for_each(|(lane, &x)| *lane = F::combine(*lane, F::lift(x)));
+            }
+            lanes.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = F::combine(*lane, F::lift(x)));
+            in_halves(lanes, F::combine)
+        },
+    )
+}
+
+/// The sum of a run of small integers: by lanes of a type that just holds it, and so more of them.
+pub(super) fn sum_nearby<T: Number, N: Wide + Into<T::Wide>>(elements: &[T], near: impl Fn(T) -> N) -> T::Wide {
+    debug_assert!(elements.len() <= RUN);
+    vectorised(
+        (),
+        (elements, near),
+        #[inline(always)]
+        |(), (elements, near)| {
+            let mut lanes = [N::ZERO; LANES];
+            let (chunks, rest) = elements.as_chunks::<LANES>();
+            for chunk in chunks {
+                lanes.iter_mut().zip(chunk).for_each(|(lane, &x)| *lane = lane.add(near(x)));
+            }
+            lanes.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = lane.add(near(x)));
+            in_halves(lanes.map(Into::into), Wide::add)
+        },
+    )
+}
+
+/// Combines lanes, the first half with the second and so on.
+#[inline(always)]
+fn in_halves<T: Copy>(mut lanes: [T; LANES], combine: impl Fn(T, T) -> T) -> T {
+    let mut width = LANES;
+    while width > 1 {
+        width /= 2;
+        for i in 0..width {
+            lanes[i] = combine(lanes[i], lanes[i + width]);
+        }
+    }
+    lanes[0]
+}
+
+/// The partial results of rows of fewer elements than lanes, `stride` from one row to the next.
+pub(super) fn short_rows<F: Fold>(elements: &[F::In], length: usize, stride: usize, parts: &mut [F::Part]) {
+    let full = |n: usize| length == n && stride == n;
+    match length {
+        2 if full(2) => rows_of::<F, 2>(elements, parts),
+        3 if full(3) => rows_of::<F, 3>(elements, parts),
+        4 if full(4) => rows_of::<F, 4>(elements, parts),
+        8 if full(8) => rows_of::<F, 8>(elements, parts),
+        16 if full(16) => rows_of::<F, 16>(elements, parts),
+        _ => {
+            for (part, row) in parts.iter_mut().zip(elements.chunks(stride)) {
+                *part = row[..length].iter().fold(F::NONE, |part, &x| F::combine(part, F::lift(x)));
+            }
+        }
+    }
+}
+
+/// Rows of a length known here: several at once, a row a lane.
+fn rows_of<F: Fold, const N: usize>(elements: &[F::In], parts: &mut [F::Part]) {
+    vectorised(
+        parts,
+        elements.as_chunks::<N>().0,
+        #[inline(always)]
+        |parts, rows| {
+            for (part, row) in parts.iter_mut().zip(rows) {
+                *part = row.iter().fold(F::NONE, |part, &x| F::combine(part, F::lift(x)));
+            }
+        },
+    );
+}
+
+/// Adds rows to the partial results of columns, several at a time: those are read and written less often.
+pub(super) fn add_rows<F: Fold, const N: usize>(parts: &mut [F::Part], rows: [&[F::In]; N]) {
+    vectorised(
+        parts,
+        rows,
+        #[inline(always)]
+        |parts, rows| {
+            let rows = rows.map(|row| &row[..parts.len()]);
+            for (i, part) in parts.iter_mut().enumerate() {
+                let mut elements = rows.map(|row| F::lift(row[i]));
+                let mut width = N;
+                while width > 1 {
+                    width /= 2;
+                    for j in 0..width {
+                        elements[j] = F::combine(elements[2 * j], elements[2 * j + 1]);
+                    }
+                }
+                *part = F::combine(*part, elements[0]);
+            }
+        },
+    );
+}
