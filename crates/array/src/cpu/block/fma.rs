@@ -92,7 +92,8 @@ mod tests {
     /// Numbers of all exponents, sums that nearly vanish and sums that end halfway among them.
     fn numbers(seed: u32) -> Vec<Chunk<u32>> {
         let bits = |i: u32| {
-            (i.wrapping_mul(0x9e37_79b9) ^ seed).wrapping_mul(0x85eb_ca6b) & if i % 3 == 0 { 0xfff0_0000 } else { !0 }
+            (i.wrapping_mul(0x9e37_79b9) ^ seed).wrapping_mul(0x85eb_ca6b)
+                & if i.is_multiple_of(3) { 0xfff0_0000 } else { !0 }
         };
         (0..2000).map(|chunk| std::array::from_fn(|lane| bits(chunk * LANES as u32 + lane as u32))).collect()
     }

@@ -180,3 +180,30 @@ fn vectors_are_worked_on_by_components() {
     });
     agree(&kernel, COUNT);
 }
+
+#[test]
+fn polynomials_may_be_long_and_used_on_the_way() {
+    let kernel = map([Elem::F32; 2], &[Elem::F32; 3], |_, [a, x]| {
+        let short = a.fma(x, 0.5).fma(x, -0.25);
+        let long = (0..12).fold(a, |sum, i| sum.fma(x, i as f32 / 3.0));
+        // Another factor, the same sum twice, and a sum that is no constant.
+        let mixed = short.fma(a, 2.0).fma(x, 3.0).fma(short, x);
+        vec![short, long, mixed]
+    });
+    agree(&kernel, 5000);
+}
+
+#[test]
+fn divisions_of_32_bits_are_exact() {
+    let edges =
+        [0, 1, 2, 3, 7, 10, 46_341, 65_535, 65_536, 0x7fff_fffe, 0x7fff_ffff, 0x8000_0000, 0x8000_0001, !0 - 1, !0];
+    let pairs: Vec<[u32; 2]> = edges.iter().flat_map(|&a| edges.map(|b| [a, b])).collect();
+    let sides = [0, 1].map(|i| pairs.iter().flat_map(|pair| pair[i].to_le_bytes()).collect::<Vec<u8>>());
+    for elem in [Elem::I32, Elem::U32] {
+        let kernel = map([elem; 2], &[elem; 2], |_, [a, b]| match elem {
+            Elem::I32 => vec![a / b, a % b],
+            _ => vec![a.div_u(b), a.rem_u(b)],
+        });
+        super::agree_on(&kernel, pairs.len(), &sides);
+    }
+}
