@@ -134,7 +134,7 @@ impl Storage {
             drop(sides);
             return Ok(HostPart::Of(self.read()?, start, len));
         };
-        let mut part = HostMemory::zeroed(len)?;
+        let mut part = HostMemory::unwritten(len)?;
         side.download(start, part.bytes_mut())?;
         Ok(HostPart::Own(part))
     }

@@ -5,3 +5,4 @@ pub(crate) mod copy;
 pub(crate) mod half;
 pub(crate) mod kept;
 pub(crate) mod simd;
+pub(crate) mod threads;

@@ -13,6 +13,7 @@
 
 mod allocate;
 mod binary;
+mod bytes;
 mod column;
 mod control;
 mod convert;
@@ -35,6 +36,7 @@ mod unary;
 
 use pumice_kernel::Kernel;
 
+use self::bytes::ByteMap;
 use self::operands::Operands;
 use self::program::Program;
 use self::task::{Shared, Splats};
@@ -45,6 +47,8 @@ pub struct BlockProgram {
     program: Program,
     constants: Splats,
     lanes: usize,
+    /// The same as one loop over bytes, if it is.
+    bytes: Option<ByteMap>,
 }
 
 /// Where a program finds an input.
@@ -97,15 +101,20 @@ impl BlockProgram {
     /// The program of a kernel in map form: one that reads its inputs and writes its outputs at the constant index 0,
     /// and takes no scalar but the number of the element, an integer named `index`.
     pub fn new(kernel: &Kernel) -> Result<BlockProgram> {
-        let program = lower::lower(kernel)?;
+        let kernel = lower::tidied(kernel);
+        let program = lower::lower(&kernel)?;
         let constants = Splats::constants(&program);
         let fits = program.lane_bytes * LANES_OF_BLOCK[0] <= CACHE;
-        Ok(BlockProgram { program, constants, lanes: LANES_OF_BLOCK[usize::from(!fits)] })
+        let lanes = LANES_OF_BLOCK[usize::from(!fits)];
+        Ok(BlockProgram { program, constants, lanes, bytes: ByteMap::of(&kernel) })
     }
 
     /// Runs the program over `count` elements, on several threads where there are enough of them. Inputs and outputs
     /// are in the order of the kernel's buffers.
     pub fn run(&self, count: usize, inputs: &[Input<'_>], outputs: &mut [Output<'_>]) -> Result<()> {
+        if self.bytes.as_ref().is_some_and(|map| map.run(count, inputs, outputs)) {
+            return Ok(());
+        }
         let operands = Operands::new(&self.program, count, inputs, outputs)?;
         if count == 0 {
             return Ok(());

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::operands::Sink;
 use super::program::Port;
 use super::space::{Layout, Order};
 use super::task::{self, Shared};
+use crate::cpu::threads::share;
 use crate::error::Result;
 
 /// Steps times elements below which a task is not worth handing to another thread: some 25 µs.
@@ -32,7 +31,7 @@ pub(super) fn run<'a>(shared: &'a Shared<'a>, count: usize, sinks: Vec<Sink<'a>>
         return task::run(shared, 0..count, sinks);
     }
     let tasks = split(shared, count, size, sinks);
-    tasks.into_par_iter().try_for_each(|(range, sinks)| task::run(shared, range, sinks))
+    share(tasks, |(range, sinks)| task::run(shared, range, sinks))
 }
 
 /// What a task's number of elements must be a multiple of; none if the outputs cannot be taken apart.

@@ -16,13 +16,18 @@ use super::direct::store_directly;
 use super::program::{Array, Element, Move, Parts, Port, Program, Reg, Step, Width};
 use crate::error::{Error, Result};
 
-/// The program of a kernel.
-pub(super) fn lower(kernel: &Kernel) -> Result<Program> {
+/// The kernel without what it need not compute.
+pub(super) fn tidied(kernel: &Kernel) -> Kernel {
     let mut kernel = kernel.clone();
     passes::fold(&mut kernel);
     passes::cse(&mut kernel);
     passes::dce(&mut kernel);
-    let mut lowering = Lowering::new(&kernel)?;
+    kernel
+}
+
+/// The program of a kernel.
+pub(super) fn lower(kernel: &Kernel) -> Result<Program> {
+    let mut lowering = Lowering::new(kernel)?;
     let body = lowering.block(&kernel.body)?;
     lowering.program.steps = body;
     store_directly(&mut lowering.program);

@@ -1,9 +1,11 @@
 //! Every operation of the language on every type it is defined on.
 
 use pumice_kernel::ir::{BinaryOp, CompareOp, Inst, Op, Place, Results, UnaryOp, Value};
-use pumice_kernel::{Elem, Kernel, Scalar, Type, verify};
+use pumice_kernel::{Elem, Kernel, Scalar, Type, Val, verify};
 
+use super::super::bytes::ByteMap;
 use super::super::loops::LANES;
+use super::super::{BlockProgram, Input, Output, lower};
 use super::{LINE, agree, map};
 
 const SCALARS: [Scalar; 5] = [Scalar::Bool, Scalar::I32, Scalar::I64, Scalar::F32, Scalar::F64];
@@ -206,4 +208,60 @@ fn divisions_of_32_bits_are_exact() {
         });
         super::agree_on(&kernel, pairs.len(), &sides);
     }
+}
+
+/// Every single operation on bytes, as a map of two of them.
+fn byte_maps(elem: Elem) -> Vec<Kernel> {
+    type Function = for<'k> fn(Val<'k>, Val<'k>) -> Val<'k>;
+    let same: &[Function] = match elem {
+        Elem::Bool => &[|a, b| a & b, |a, b| a | b, |a, b| a ^ b],
+        Elem::I8 => &[
+            |a, b| a + b,
+            |a, b| b - a,
+            |a, b| a * b,
+            |a, b| a & b,
+            |a, b| a | b,
+            |a, b| a ^ b,
+            |a, b| a.min(b),
+            |a, b| a.max(b),
+        ],
+        _ => &[|a, b| a + b, |a, b| b - a, |a, b| a * b, |a, b| a.min_u(b), |a, b| a.max_u(b)],
+    };
+    let truths: &[Function] = match elem {
+        Elem::Bool => &[|a, b| a.eq(b), |a, b| a.ne(b)],
+        Elem::I8 => &[|a, b| a.eq(b), |a, b| a.ne(b), |a, b| a.lt(b), |a, b| b.le(a)],
+        _ => &[|a, b| a.lt_u(b), |a, b| b.le_u(a)],
+    };
+    let narrowed = |f: &Function| map([elem; 2], &[elem], |_, [a, b]| vec![rounded(f(a, b), elem)]);
+    let compared = |f: &Function| map([elem; 2], &[Elem::Bool], |_, [a, b]| vec![f(a, b)]);
+    same.iter().map(narrowed).chain(truths.iter().map(compared)).collect()
+}
+
+fn rounded(value: Val<'_>, elem: Elem) -> Val<'_> {
+    if elem == Elem::Bool { value } else { value.narrow(elem) }
+}
+
+#[test]
+fn single_operations_on_bytes_have_the_interpreters_bits() {
+    let all: Vec<u8> = (0..=255u8).collect();
+    let sides = [all.repeat(256), all.iter().flat_map(|&byte| [byte; 256]).collect()];
+    for elem in [Elem::I8, Elem::U8, Elem::Bool] {
+        for kernel in byte_maps(elem) {
+            assert!(ByteMap::of(&lower::tidied(&kernel)).is_some(), "{kernel}");
+            super::agree_on(&kernel, 1 << 16, &sides);
+        }
+        let negated = map([elem], &[elem], |_, [a]| vec![rounded(if elem == Elem::Bool { !a } else { -a }, elem)]);
+        super::agree_on(&negated, 1 << 16, &sides[..1]);
+    }
+}
+
+#[test]
+fn many_bytes_meet_one_byte() {
+    let kernel = map([Elem::U8; 2], &[Elem::U8], |_, [a, b]| vec![(a - b).narrow(Elem::U8)]);
+    let program = BlockProgram::new(&kernel).expect("it is a map");
+    let bytes: Vec<u8> = (0..700_001).map(|i| (i % 251) as u8).collect();
+    let mut found = vec![0; bytes.len()];
+    let inputs = [Input::Contiguous(&bytes), Input::Scalar(&[7])];
+    program.run(bytes.len(), &inputs, &mut [Output::Contiguous(&mut found)]).expect("operands fit");
+    assert!(found.iter().zip(&bytes).all(|(found, byte)| *found == byte.wrapping_sub(7)));
 }

@@ -10,9 +10,8 @@ pub(crate) mod numbers;
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::axes::{Axes, Axis, Order};
+use crate::cpu::threads::share;
 use crate::error::Result;
 use crate::eval::site::HostSite;
 use folds::Fold;
@@ -62,7 +61,11 @@ pub(crate) fn in_threads(
     let grain = (WORTH / cost.max(1)).max(together);
     match bytes.len() <= grain * size {
         true => fill(0, bytes),
-        false => bytes.par_chunks_mut(grain * size).enumerate().for_each(|(i, bytes)| fill(i * grain, bytes)),
+        false => share(bytes.chunks_mut(grain * size).enumerate().collect(), |(i, bytes)| {
+            fill(i * grain, bytes);
+            Ok(())
+        })
+        .expect("no task fails"),
     }
 }
 
