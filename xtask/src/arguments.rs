@@ -7,6 +7,7 @@ Pumice's development tasks.
   cargo xtask test [filter…]   install what the tests need, check tidiness, run every test
       --slow                   the slow tests as well (long sweeps, soak tests)
       --no-vulkan              without a Vulkan device: its tests may skip themselves
+      --no-python              without the Python package's tests, which need python3 with venv, and NumPy
   cargo xtask check            formatting, clippy, then all that `test` does: run it before a change lands
   cargo xtask tidy             only the invariants a program can see, file:line for each finding
   cargo xtask setup            only install what the tests need (lavapipe, validation layers, spirv-tools)
@@ -36,6 +37,8 @@ pub struct Tests {
     pub slow: bool,
     /// Whether a missing Vulkan device only skips tests.
     pub no_vulkan: bool,
+    /// Whether the Python package's tests are left out.
+    pub no_python: bool,
     /// Parts of test names; none keeps all.
     pub filters: Vec<String>,
 }
@@ -75,8 +78,9 @@ fn parse_tests(arguments: &[String]) -> Result<Tests, String> {
         match argument.as_str() {
             "--slow" => tests.slow = true,
             "--no-vulkan" => tests.no_vulkan = true,
+            "--no-python" => tests.no_python = true,
             option if option.starts_with('-') => {
-                return Err(format!("[xtask] an option must be --slow or --no-vulkan but is {option}."));
+                return Err(format!("[xtask] an option must be --slow, --no-vulkan or --no-python but is {option}."));
             }
             filter => tests.filters.push(filter.to_string()),
         }
@@ -101,7 +105,8 @@ mod tests {
 
     #[test]
     fn options_and_filters_of_test_are_kept() {
-        let expected = Tests { slow: true, no_vulkan: true, filters: vec!["emit".into(), "hazard".into()] };
+        let expected =
+            Tests { slow: true, no_vulkan: true, no_python: false, filters: vec!["emit".into(), "hazard".into()] };
         assert_eq!(parsed("test --slow emit --no-vulkan hazard"), Ok(Task::Test(expected)));
     }
 
@@ -109,7 +114,7 @@ mod tests {
     fn what_is_not_known_is_named() {
         let unknown = "[xtask] the task must be one of test, check, tidy, setup but is tets.";
         assert_eq!(parsed("tets"), Err(unknown.into()));
-        let option = "[xtask] an option must be --slow or --no-vulkan but is --fast.";
+        let option = "[xtask] an option must be --slow, --no-vulkan or --no-python but is --fast.";
         assert_eq!(parsed("test --fast"), Err(option.into()));
         assert_eq!(parsed("tidy src"), Err("[xtask] tidy must have no arguments but has src.".into()));
     }

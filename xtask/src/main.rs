@@ -5,6 +5,7 @@
 mod arguments;
 mod check;
 mod command;
+mod python;
 mod setup;
 mod steps;
 mod test;
@@ -54,5 +55,8 @@ fn with_tests(mut steps: Steps, tests: &Tests) -> Result<(), String> {
     }
     let mut counts = test::Counts::default();
     steps.take("tests", || test::run(tests, &mut counts));
+    if tests.filters.is_empty() && !tests.no_python {
+        steps.take("Python's tests", || python::test(tests));
+    }
     steps.close(counts)
 }

@@ -124,13 +124,14 @@ impl Group {
             let reader = reads.declare(k, 'x');
             let outputs = self.declare_outputs(k, wide);
             let n = number(k, "n", reads.long());
-            let span = (WORKGROUP as usize * wide) as i32;
-            let first =
-                indices(k, reads.long(), |group, local| group * (span * accesses(wide) as i32) + local * (wide as i32));
-            let starts: Vec<Val> = (0..accesses(wide) as i32).map(|j| first + j * span).collect();
+            let local = index(reads.long(), k.local_index());
+            let base = index(reads.long(), k.group_index()) * (WORKGROUP as i32 * (wide * accesses(wide)) as i32);
             match wide {
-                1 => k.when(first.lt_u(n), || self.store_all(k, &reader, &starts, 1, &outputs)),
-                _ => self.write_wide(k, &reader, &starts, [n, n - (wide as i32 - 1)], &outputs, wide),
+                1 => {
+                    let at = base + local;
+                    k.when(at.lt_u(n), || self.store_all(k, &reader, &[at], 1, &outputs));
+                }
+                _ => self.write_wide(k, &reader, [base, local, n], &outputs, wide),
             }
         })?)
     }
@@ -149,27 +150,25 @@ impl Group {
         })?)
     }
 
-    /// Whole accesses, or one element after the other where the end is near.
+    /// Wide accesses where all of the workgroup's elements are there, otherwise neighbouring invocations take neighbours in turn.
     fn write_wide<'k>(
         &self,
         k: &'k Builder,
         reader: &Reader<'k>,
-        starts: &[Val<'k>],
-        [n, last]: [Val<'k>; 2],
+        [base, local, n]: [Val<'k>; 3],
         outputs: &[Buffer<'k>],
         wide: usize,
     ) {
-        // n is below the index type's maximum, and so is the last start, but not always start + wide.
-        let whole = starts[starts.len() - 1].lt_u(last) & n.ge(wide as i32);
+        let span = WORKGROUP as i32 * wide as i32;
+        let end = base + span * accesses(wide) as i32;
         k.if_(
-            whole,
-            || self.store_all(k, reader, starts, wide, outputs),
+            end.le_u(n),
             || {
-                for &start in starts {
-                    let end = (start + wide as i32).min_u(n);
-                    k.step(start, end, 1, |at| self.store_all(k, reader, &[at], 1, outputs));
-                }
+                let first = base + local * (wide as i32);
+                let starts: Vec<Val> = (0..accesses(wide) as i32).map(|j| first + j * span).collect();
+                self.store_all(k, reader, &starts, wide, outputs);
             },
+            || k.step(base + local, n, WORKGROUP as i32, |at| self.store_all(k, reader, &[at], 1, outputs)),
         );
     }
 
@@ -268,12 +267,9 @@ pub(super) fn aligned(wide: usize, dtype: Dtype) -> u32 {
     (wide * dtype.size()).min(16) as u32
 }
 
-/// An index made of the workgroup's and the invocation's.
-fn indices<'k>(k: &'k Builder, long: bool, place: impl FnOnce(Val<'k>, Val<'k>) -> Val<'k>) -> Val<'k> {
-    match long {
-        true => place(k.group_index().to_u(Scalar::I64), k.local_index().to_u(Scalar::I64)),
-        false => place(k.group_index(), k.local_index()),
-    }
+/// A number of the index type.
+fn index(long: bool, number: Val<'_>) -> Val<'_> {
+    if long { number.to_u(Scalar::I64) } else { number }
 }
 
 pub(super) fn number<'k>(k: &'k Builder, name: &str, long: bool) -> Val<'k> {

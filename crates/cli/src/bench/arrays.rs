@@ -11,7 +11,7 @@ use super::case::{Case, Figure, Session, Work, host_time};
 
 /// Additions in a row.
 const CHAIN: u32 = 1000;
-/// Evaluations of a large graph between two waits: a submission's cost is hidden behind the work before it.
+/// Large graphs between two waits: a submission's cost is hidden behind the work before it.
 const REPEATS: u32 = 20;
 
 /// The cases.
@@ -24,7 +24,8 @@ pub fn cases() -> Vec<Case> {
         Case::new("array/add_x1000/fused", |session| chain(session, true, false)),
         Case::new("array/add_x1000/fused/compiled", |session| chain(session, true, true)),
         Case::new("array/pointwise11/f32", pointwise),
-        Case::new("array/sum/rows", row_sum),
+        Case::new("array/sum/rows", |session| row_sum(session, Evaluation::Together)),
+        Case::new("array/sum/rows/each", |session| row_sum(session, Evaluation::Each)),
         Case::new("array/softmax/rows", row_softmax),
         Case::new("array/matmul/f32/4096", |session| product(session, Dtype::F32)),
         Case::new("array/matmul/bf16/4096", |session| product(session, Dtype::BF16)),
@@ -81,25 +82,36 @@ fn chain(session: &Session, fused: bool, compiled: bool) -> Result<Option<Figure
     })
 }
 
-/// Evaluations in flight together, per evaluation, after the clocks are warm.
+/// How several large graphs are evaluated.
+#[derive(Clone, Copy)]
+enum Evaluation {
+    /// All at once.
+    Together,
+    /// Each by itself, without waiting in between: there is a gap from one submission to the next.
+    Each,
+}
+
+/// The time per graph, after the clocks are warm.
 fn evaluated(
     session: &Session,
     bytes: Work,
+    evaluation: Evaluation,
     graph: impl Fn() -> Result<Array, Error>,
 ) -> Result<Option<Figure>, Error> {
     on_gpu(|| {
         set_tier(Tier::Now);
         let repeats = if session.small { 1 } else { REPEATS };
-        let run = || {
-            let mut last = graph()?;
-            async_eval(std::slice::from_ref(&last))?;
-            for _ in 1..repeats {
-                last = graph()?;
-                async_eval(std::slice::from_ref(&last))?;
+        let time = host_time(session, || {
+            let mut made = Vec::new();
+            for _ in 0..repeats {
+                made.push(graph()?);
+                if let Evaluation::Each = evaluation {
+                    async_eval(&made)?;
+                    made.drain(..made.len() - 1);
+                }
             }
-            last.eval()
-        };
-        let time = host_time(session, run);
+            eval(&made)
+        });
         set_tier(Tier::WhenReady);
         Ok(Some(Figure { time: time? / repeats, work: bytes }))
     })
@@ -115,19 +127,21 @@ fn pointwise(session: &Session) -> Result<Option<Figure>, Error> {
         let z = subtract(maximum(&z, &y)?, exp(&negative(&abs(&x)?)?)?)?;
         multiply(&z, 0.25)
     };
-    evaluated(session, Work::Bytes(8.0 * n as f64), graph)
+    evaluated(session, Work::Bytes(8.0 * n as f64), Evaluation::Together, graph)
 }
 
-fn row_sum(session: &Session) -> Result<Option<Figure>, Error> {
+fn row_sum(session: &Session, evaluation: Evaluation) -> Result<Option<Figure>, Error> {
     let rows = session.size(32_768, 64);
     let x = ramp(rows * 4096, &[rows as i32, 4096])?;
-    evaluated(session, Work::Bytes(4.0 * 4096.0 * rows as f64), || ops::reduce::sum(&x, Some(&[1]), false))
+    evaluated(session, Work::Bytes(4.0 * 4096.0 * rows as f64), evaluation, || ops::reduce::sum(&x, Some(&[1]), false))
 }
 
 fn row_softmax(session: &Session) -> Result<Option<Figure>, Error> {
     let rows = session.size(32_768, 64);
     let x = ramp(rows * 4096, &[rows as i32, 4096])?;
-    evaluated(session, Work::Bytes(8.0 * 4096.0 * rows as f64), || ops::softmax::softmax(&x, Some(&[1]), false))
+    evaluated(session, Work::Bytes(8.0 * 4096.0 * rows as f64), Evaluation::Together, || {
+        ops::softmax::softmax(&x, Some(&[1]), false)
+    })
 }
 
 fn product(session: &Session, dtype: Dtype) -> Result<Option<Figure>, Error> {
@@ -136,7 +150,7 @@ fn product(session: &Session, dtype: Dtype) -> Result<Option<Figure>, Error> {
     x.eval()?;
     let flops = 2.0 * (n as f64).powi(3);
     let work = if dtype == Dtype::F32 { Work::Flops(flops) } else { Work::MatrixFlops(flops) };
-    evaluated(session, work, || ops::matmul::matmul(&x, &x))
+    evaluated(session, work, Evaluation::Together, || ops::matmul::matmul(&x, &x))
 }
 
 /// Numbers between 0 and 1 that differ.

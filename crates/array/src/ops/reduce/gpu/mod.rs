@@ -27,6 +27,8 @@ use team::{Exchange, WORKGROUP};
 
 /// Workgroups that fill a large device; fewer rows or columns than that are cut into segments.
 const ENOUGH: i64 = 512;
+/// Rows that fill a large device even if a workgroup has four of them.
+const MANY_ROWS: i64 = 8192;
 /// Elements of a row's segment, at least.
 const ROW_SEGMENT: i64 = 16 * 1024;
 /// Elements of a column's segment, at least.
@@ -74,7 +76,9 @@ impl Work<'_> {
         let (rows, n) = (axes.results(), axes.reduced());
         let wide = row_wide(source, axes);
         let accesses = n / wide as i64;
-        let team = [8, 64, WORKGROUP][(accesses > 64) as usize + (accesses > 512) as usize];
+        // Smaller teams do more between two exchanges, but more rows are needed to fill a device.
+        let few = if rows < MANY_ROWS { 512 } else { 2048 };
+        let team = [8, 64, WORKGROUP][(accesses > 64) as usize + (accesses > few) as usize];
         let segments = if rows < ENOUGH { (n / ROW_SEGMENT).clamp(1, ENOUGH / rows) } else { 1 };
         // A segment begins where an access may.
         let segment = if segments == 1 { n } else { above(n, segments).next_multiple_of(16) as i64 };
