@@ -185,7 +185,8 @@ impl Storage {
     /// The address of the host's bytes, for somebody outside who may write them until `unshare`: as long as that may
     /// be, what the GPU has of them does not count.
     pub fn share(&self) -> Result<usize> {
-        let address = self.read()?.bytes().as_ptr() as usize;
+        self.to_host()?;
+        let address = self.host.read().unwrap_or_else(PoisonError::into_inner).bytes().as_ptr() as usize;
         self.shared.fetch_add(1, Ordering::Relaxed);
         self.lock().gpu = None;
         Ok(address)
