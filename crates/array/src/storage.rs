@@ -1,6 +1,7 @@
 //! An array's memory: on the host, on the GPU, or on both, and which of the two is valid.
 //!
-//! What one side computes is copied to the other when it is first asked for there, and not again. Nobody writes memory that somebody
+//! What one side computes is copied to the other when it is first asked for there, and not again; where the host can read the
+//! GPU's memory as fast as its own, it reads it there. Nobody writes memory that somebody
 //! else may read: an op writes memory that it was just given, or that an input nobody else holds gave up.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use crate::device::the_gpu;
 use crate::error::Result;
 use crate::eval::cache::violations;
-use crate::gpu::{Buffer, Event};
+use crate::gpu::{Buffer, Event, Mapped};
 use crate::memory::HostMemory;
 
 /// Memory of one or several arrays.
@@ -24,6 +25,21 @@ pub(crate) struct Storage {
 struct Sides {
     host_valid: bool,
     gpu: Option<GpuSide>,
+}
+
+impl Sides {
+    /// The GPU's bytes where the host has none of its own but can read those.
+    fn mapped(&self) -> Result<Option<Mapped>> {
+        let Some(side) = self.gpu.as_ref().filter(|_| !self.host_valid) else { return Ok(None) };
+        if let Some(event) = &side.ready {
+            event.wait()?;
+        }
+        let mapped = the_gpu()?.device().read_mapped(&side.buffer);
+        if mapped.is_some() {
+            violations()?;
+        }
+        Ok(mapped)
+    }
 }
 
 /// Bytes on the GPU.
@@ -115,21 +131,32 @@ impl Storage {
         Ok(side)
     }
 
-    /// The bytes on the host, copied there and waited for if they are not yet.
+    /// The bytes, waited for and, where the host cannot read the GPU's, copied to the host's own.
     pub fn read(&self) -> Result<HostBytes<'_>> {
+        if let Some(mapped) = self.lock().mapped()? {
+            return Ok(HostBytes::Mapped(mapped));
+        }
+        self.to_host()?;
+        Ok(HostBytes::Own(self.host.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Waits for the bytes and copies them to the host's memory if they are not there yet: to be written there.
+    pub fn to_host(&self) -> Result<()> {
         let mut sides = self.lock();
         if !sides.host_valid {
             self.download(&sides)?;
             sides.host_valid = true;
         }
-        drop(sides);
-        Ok(HostBytes(self.host.read().unwrap_or_else(PoisonError::into_inner)))
+        Ok(())
     }
 
     /// Some of the bytes, from `start` on. Where only the GPU has them all, these alone are copied: one element of a large array
     /// must not cost the host as much memory again.
     pub fn read_part(&self, start: usize, len: usize) -> Result<HostPart<'_>> {
         let sides = self.lock();
+        if let Some(mapped) = sides.mapped()? {
+            return Ok(HostPart::Of(HostBytes::Mapped(mapped), start, len));
+        }
         let (false, Some(side), true) = (sides.host_valid, &sides.gpu, len <= self.len / 2) else {
             drop(sides);
             return Ok(HostPart::Of(self.read()?, start, len));
@@ -158,7 +185,8 @@ impl Storage {
     /// The address of the host's bytes, for somebody outside who may write them until `unshare`: as long as that may
     /// be, what the GPU has of them does not count.
     pub fn share(&self) -> Result<usize> {
-        let address = self.read()?.bytes().as_ptr() as usize;
+        self.to_host()?;
+        let address = self.host.read().unwrap_or_else(PoisonError::into_inner).bytes().as_ptr() as usize;
         self.shared.fetch_add(1, Ordering::Relaxed);
         self.lock().gpu = None;
         Ok(address)
@@ -194,12 +222,20 @@ impl Storage {
 }
 
 /// Bytes that are being read.
-pub(crate) struct HostBytes<'a>(RwLockReadGuard<'a, HostMemory>);
+pub(crate) enum HostBytes<'a> {
+    /// The host's own.
+    Own(RwLockReadGuard<'a, HostMemory>),
+    /// The GPU's, where they lie.
+    Mapped(Mapped),
+}
 
 impl HostBytes<'_> {
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
-        self.0.bytes()
+        match self {
+            HostBytes::Own(memory) => memory.bytes(),
+            HostBytes::Mapped(mapped) => mapped.bytes(),
+        }
     }
 }
 

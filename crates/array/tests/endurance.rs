@@ -216,3 +216,25 @@ fn the_hazard_checker_and_the_validation_layers_are_silent() {
     let messages = the_gpu().expect("it is open").device().validation_messages();
     assert!(messages.is_empty(), "the validation layers say: {messages:#?}");
 }
+
+#[test]
+fn what_the_gpu_computed_is_read_without_a_copy_where_memory_is_shared() {
+    let _turn = turn();
+    if rig::gpu().is_none() || !the_gpu().expect("it is there").device().is_unified() {
+        return;
+    }
+    let x = on(Device::GPU, || add(full(&[1 << 18], 1f32, None)?, 1.0)).expect("they add");
+    x.eval().expect("it evaluates");
+    let before = get_active_memory();
+    assert_eq!(x.to_vec::<f32>().expect("floats")[1 << 17], 2.0);
+    assert_eq!(get_active_memory(), before, "the host keeps no copy");
+    // Nor does the CPU need one, and what it reads is not overwritten before it is done.
+    let total = on(Device::CPU, || sum(&x, None, false)).and_then(|sum| sum.item::<f32>()).expect("it evaluates");
+    assert_eq!(total, 524_288.0);
+    assert_eq!(get_active_memory(), before, "the CPU keeps no copy");
+    let y = on(Device::GPU, || multiply(&x, 3.0)).expect("they multiply");
+    drop(x);
+    let z = on(Device::CPU, || add(&y, 1.0)).expect("they add");
+    drop(y);
+    assert_eq!(z.to_vec::<f32>().expect("floats")[7], 7.0);
+}

@@ -6,12 +6,13 @@ use pumice::eval::{Tier, set_tier, stats};
 use pumice::ops::arg_reduce::argmax;
 use pumice::ops::astype::astype;
 use pumice::ops::binary::{add, divide, greater, maximum, multiply, subtract};
+use pumice::ops::broadcast_to::broadcast_to;
 use pumice::ops::create::arange;
 use pumice::ops::reduce::{any, max, mean, min, prod, sum};
 use pumice::ops::softmax::{logsumexp, softmax};
 use pumice::ops::unary::{abs, exp, negative, rsqrt, sqrt, square};
 use pumice::ops::views::{as_strided, reshape, transpose};
-use pumice::{Array, Device, Dtype, Result, default_stream, eval, with_stream};
+use pumice::{Array, Device, Dtype, Result, compile, default_stream, eval, with_stream};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The tier and the statistics are the process's: tests take turns.
@@ -275,4 +276,22 @@ fn independent_chains_share_barriers() {
     pumice::eval::set_disabled("schedule", false);
     assert!(barriers >= 18, "one after the other they need about twenty but had {barriers}");
     assert_eq!(side_by_side, in_turn);
+}
+
+#[test]
+fn chains_of_a_replayed_function_share_barriers_too() {
+    let Some(_turn) = turn() else { return };
+    if std::env::var_os("PUMICE_CHECKED").is_some() {
+        return;
+    }
+    let starts: Vec<Array> = (0..2).map(|seed| array(&[16, 16], Dtype::F32, 30 + seed)).collect();
+    let chain =
+        |x: &Array| (0..10).try_fold(x.clone(), |x, i| broadcast_to(&sum(&x, Some(&[i % 2]), true)?, &[16, 16]));
+    let compiled = compile(move |x: &[Array]| x.iter().map(chain).collect::<Result<Vec<Array>>>());
+    for _ in 0..4 {
+        let (launches, barriers, _) = evaluated(Tier::Now, &|| compiled(&starts));
+        assert_eq!(launches, 20);
+        assert!(barriers <= 11, "two chains of ten need about ten barriers but had {barriers}");
+    }
+    assert!(stats().gpu.expect("there is a GPU").replays > 0, "the function is replayed");
 }

@@ -5,7 +5,7 @@ use crate::commands::{Commands, Span};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::hazards::HazardTracker;
-use crate::memory::Buffer;
+use crate::memory::{Buffer, writing};
 use crate::pipeline::Pipeline;
 use crate::recording::{Recording, Tally};
 use crate::timestamps::{Timestamp, Timestamps};
@@ -57,8 +57,10 @@ impl Encoder {
         let recording = self.recording.as_mut().expect("a recording was just opened");
         let hold = |chunk| recording.held.buffers.push(chunk);
         let arguments = self.arguments.write(&self.device, launch.arguments, hold)?;
-        recording.launch(&mut self.tracker, launch, arguments);
-        Ok(())
+        writing("launch", launch.writes, || {
+            recording.launch(&mut self.tracker, launch, arguments);
+            Ok(())
+        })
     }
 
     /// Records a copy.
@@ -67,7 +69,10 @@ impl Encoder {
         if len > 0 {
             self.open()?;
             let recording = self.recording.as_mut().expect("a recording was just opened");
-            recording.copy(&mut self.tracker, from, to, len);
+            writing("copy", &[to.buffer], || {
+                recording.copy(&mut self.tracker, from, to, len);
+                Ok(())
+            })?;
         }
         Ok(())
     }
@@ -78,7 +83,10 @@ impl Encoder {
         if len > 0 {
             self.open()?;
             let recording = self.recording.as_mut().expect("a recording was just opened");
-            recording.fill(&mut self.tracker, to, len, word);
+            writing("fill", &[to.buffer], || {
+                recording.fill(&mut self.tracker, to, len, word);
+                Ok(())
+            })?;
         }
         Ok(())
     }

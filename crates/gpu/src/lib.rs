@@ -97,7 +97,7 @@ pub use limits::{
     ComponentType, CooperativeMatrix2, CooperativeShape, FlexibleShape, FloatControls, Independence, Limits,
     MatrixScope,
 };
-pub use memory::{Buffer, MemoryStats};
+pub use memory::{Buffer, Mapped, MemoryStats};
 pub use options::{Options, Transfers, Validation};
 pub use pipeline::{PendingPipeline, Pipeline, PipelineRequest};
 pub use probe::{DeviceInfo, DeviceKind, devices};

@@ -12,6 +12,7 @@ mod buffer;
 mod cache;
 mod free_list;
 mod kinds;
+mod mapped;
 mod pool;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,9 @@ pub use buffer::Buffer;
 use buffer::{Place, Suballocation};
 use cache::Cache;
 pub(crate) use kinds::{MemoryKind, MemoryTypes, device_memory_bytes};
+use mapped::Claims;
+pub use mapped::Mapped;
+pub(crate) use mapped::writing;
 use pool::{Growth, Pool, Range};
 
 use crate::calls::Calls;
@@ -104,7 +108,8 @@ impl Memory {
         if let Some(place) = place.filter(|_| kind == MemoryKind::Device) {
             self.lock().live.insert(id, place.range.size);
         }
-        Ok(Buffer::new(Suballocation { place, len: bytes, id, host: RwLock::new(()), memory: self.clone() }))
+        let (host, claims) = (RwLock::new(()), Claims::default());
+        Ok(Buffer::new(Suballocation { place, len: bytes, id, host, claims, memory: self.clone() }))
     }
 
     /// Takes back what a dropped buffer held.

@@ -16,7 +16,7 @@ pub(crate) use staging::Staging;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::memory::Buffer;
+use crate::memory::{Buffer, Mapped, writing};
 use crate::options::Transfers;
 use crate::stream::Stream;
 
@@ -41,11 +41,19 @@ impl Device {
         check("upload", to, offset, bytes.len())?;
         self.timeline().check("upload")?;
         self.counters().bytes_uploaded.add(bytes.len() as u64);
-        if to.is_mapped() && self.options().transfers == Transfers::Automatic {
-            copy::write(to, offset, bytes);
-            return Ok(());
-        }
-        self.staging().upload(self.timeline(), to, offset, bytes)
+        writing("upload", &[to], || {
+            if to.is_mapped() && self.options().transfers == Transfers::Automatic {
+                copy::write(to, offset, bytes);
+                return Ok(());
+            }
+            self.staging().upload(self.timeline(), to, offset, bytes)
+        })
+    }
+
+    /// The bytes of a buffer where they lie: no copy, where memory is the host's too and nothing else holds the buffer, neither
+    /// another handle nor work that is recorded or in flight. Whoever waited for what writes it has nothing else to wait for.
+    pub fn read_mapped(&self, from: &Buffer) -> Option<Mapped> {
+        if self.is_unified() && self.options().transfers == Transfers::Automatic { Mapped::of(from) } else { None }
     }
 
     fn download_now(&self, from: &Buffer, offset: u64, into: &mut [u8]) -> Result<()> {

@@ -110,3 +110,37 @@ fn transferred_bytes_are_counted() {
         assert_eq!((stats.bytes_uploaded, stats.bytes_downloaded), (1000, 1000));
     });
 }
+
+#[test]
+fn bytes_are_read_in_place_where_nobody_can_write_them() {
+    let Some(device) = rig::device() else { return };
+    if !device.is_unified() {
+        return;
+    }
+    let stream = device.stream().unwrap();
+    let buffer = device.allocate(64).unwrap();
+    stream.fill(&buffer, 0, 64, 0x0101_0101).unwrap();
+    assert!(device.read_mapped(&buffer).is_none(), "recorded work holds it");
+    stream.synchronize().unwrap();
+    let (one, two) = (device.read_mapped(&buffer).unwrap(), device.read_mapped(&buffer).unwrap());
+    assert!(one.bytes() == [1; 64] && two.bytes() == [1; 64]);
+    drop(one);
+    let other = device.allocate(64).unwrap();
+    for refused in
+        [stream.fill(&buffer, 0, 64, 0), stream.copy(&other, 0, &buffer, 0, 64), device.upload(&buffer, 0, &[2; 64])]
+    {
+        assert!(matches!(refused, Err(Error::InvalidArgument(_))), "{refused:?}");
+    }
+    stream.copy(&buffer, 0, &other, 0, 64).unwrap();
+    stream.synchronize().unwrap();
+    assert_eq!(two.bytes(), [1; 64]);
+    drop(two);
+    device.upload(&buffer, 0, &[2; 64]).unwrap();
+    let another = buffer.clone();
+    assert!(device.read_mapped(&buffer).is_none(), "another handle could write it");
+    drop(another);
+    assert_eq!(device.read_mapped(&buffer).unwrap().bytes(), [2; 64]);
+    let mut copied = [0; 64];
+    device.download(&other, 0, &mut copied).unwrap();
+    assert_eq!(copied, [1; 64]);
+}

@@ -1,6 +1,9 @@
 //! Loops compiled twice: for any processor of the architecture, and for those with wide vectors and fused products, which
 //! are asked for at run time. Both give the same bits: nothing is contracted or reordered that is not written so.
 
+#[cfg(target_arch = "x86_64")]
+use std::sync::LazyLock;
+
 /// Runs a body compiled for what the processor can do. It is given `out` and `inputs`, instead of catching them, because the
 /// compiler knows only of arguments that nothing else points to what they are written through; without that it does not
 /// vectorise. For the same reason the body must be `#[inline(always)]`.
@@ -25,9 +28,12 @@ pub(crate) fn has_fused_products() -> bool {
 pub(crate) fn has_wide_vectors() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
-        // Asked once in a process, then loads of one word.
         use std::is_x86_feature_detected as has;
-        has!("avx2") && has!("fma") && has!("f16c") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
+        static FOUND: LazyLock<bool> = LazyLock::new(|| {
+            let vectors = has!("avx2") && has!("fma") && has!("f16c");
+            vectors && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
+        });
+        *FOUND
     }
     #[cfg(not(target_arch = "x86_64"))]
     false

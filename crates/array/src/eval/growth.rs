@@ -11,8 +11,10 @@ use crate::storage::Source;
 
 /// Operands of a unit's maps at most.
 const MOST_INPUTS: usize = 12;
-/// Calls of a unit at most that other units compute too.
-const MOST_COPIES: usize = 8;
+/// Calls of a unit at most that other units compute too: reading a result costs as much as a few of them.
+const MOST_COPIES: usize = 4;
+/// Users at most of what is computed again in each of them.
+const MOST_COPIERS: usize = 4;
 
 /// Maps that are computed together.
 pub(super) struct Growth<'a> {
@@ -187,10 +189,10 @@ impl<'a> Growth<'a> {
         }
     }
 
-    /// Whether every user of a value can compute maps along: a map over the same space, or kernels that accept it.
+    /// Whether the users of a value are few and can all compute maps along: a map over the same space, or kernels that accept it.
     fn users_take_maps(&self, value: ValueId) -> bool {
-        let tape = self.fuser.tape;
-        self.fuser.users[value as usize].iter().all(|&user| {
+        let (tape, users) = (self.fuser.tape, &self.fuser.users[value as usize]);
+        let takes = |&user: &usize| {
             let call = &tape.calls[user];
             let takes = match self.fuser.ways[user] {
                 Way::Map => tape.values[call.outputs[0] as usize].spec.shape == *self.space,
@@ -200,7 +202,8 @@ impl<'a> Growth<'a> {
                 _ => false,
             };
             takes && call.stream == self.stream
-        })
+        };
+        users.len() <= MOST_COPIERS && users.iter().all(takes)
     }
 }
 

@@ -57,6 +57,18 @@ pub(crate) struct Plan {
     pub replay: Option<RefCell<MaybeReplay>>,
 }
 
+impl Plan {
+    /// Slots that no step begins are of no bytes: what was fused away after all.
+    fn drop_unused(&mut self) {
+        let mut begun = vec![false; self.slots.len()];
+        for step in &self.steps {
+            step.begins.iter().for_each(|&slot| begun[slot] = true);
+            step.donations.iter().for_each(|&(_, slot)| begun[slot] = true);
+        }
+        self.slots.iter_mut().zip(begun).filter(|(_, begun)| !begun).for_each(|(bytes, _)| *bytes = 0);
+    }
+}
+
 pub(crate) struct Step {
     pub stream: Stream,
     pub work: Work,
@@ -380,6 +392,7 @@ impl Planner {
             schedule::schedule(&mut self.plan);
         }
         lifetimes::settle(&mut self.plan, tape);
+        self.plan.drop_unused();
         self.plan
     }
 }

@@ -4,6 +4,7 @@
 //! to the next, those of leaves and results, are patched into the recorded arguments; a launch none of whose operands moved costs
 //! nothing.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -22,6 +23,8 @@ use crate::storage::Storage;
 const FEWEST_LAUNCHES: usize = 4;
 /// Bytes that a recording may keep for what is computed in between.
 const MOST_BYTES: usize = 256 << 20;
+/// Steps for which memory rests before another slot has it: whoever used it last may run beside the next few.
+const REST: usize = 8;
 
 /// What became of a plan that is worth recording.
 #[derive(Default)]
@@ -189,10 +192,11 @@ impl Replay {
 fn assign(plan: &Plan) -> (Vec<usize>, Vec<Memory>) {
     let mut memories: Vec<Memory> = Vec::new();
     let mut slots = vec![usize::MAX; plan.slots.len()];
-    let mut idle: Vec<usize> = Vec::new();
+    // With the step from which on it may be used again.
+    let mut idle: VecDeque<(usize, usize)> = VecDeque::new();
     let result = |slot: usize| plan.results.iter().any(|(_, placed)| placed.home == Home::Slot(slot));
     let becomes_result = becomes_result(plan, result);
-    for step in &plan.steps {
+    for (index, step) in plan.steps.iter().enumerate() {
         for launch in launches(step) {
             for placed in &launch.operands {
                 if let Home::Leaf(value) = placed.home
@@ -203,10 +207,11 @@ fn assign(plan: &Plan) -> (Vec<usize>, Vec<Memory>) {
             }
         }
         for &slot in &step.begins {
-            let fits =
-                |&memory: &usize| matches!(memories[memory].kind, Kind::Kept(bytes) if bytes >= plan.slots[slot]);
-            slots[slot] = match idle.iter().position(|memory| fits(memory)) {
-                Some(at) if !becomes_result[slot] => idle.swap_remove(at),
+            let fits = |memory: usize| matches!(memories[memory].kind, Kind::Kept(bytes) if bytes >= plan.slots[slot]);
+            let rested = idle.iter().position(|&(from, memory)| from <= index && fits(memory));
+            let reused = rested.filter(|_| !becomes_result[slot]).and_then(|at| idle.remove(at));
+            slots[slot] = match reused {
+                Some((_, memory)) => memory,
                 _ => {
                     let bytes = plan.slots[slot];
                     memories.push(Memory::new(if becomes_result[slot] {
@@ -230,7 +235,8 @@ fn assign(plan: &Plan) -> (Vec<usize>, Vec<Memory>) {
             };
         }
         let ended = step.ends.iter().map(|&slot| slots[slot]);
-        idle.extend(ended.filter(|&memory| matches!(memories[memory].kind, Kind::Kept(_))));
+        let ended = ended.filter(|&memory| matches!(memories[memory].kind, Kind::Kept(_)));
+        idle.extend(ended.map(|memory| (index + REST, memory)));
     }
     (slots, memories)
 }

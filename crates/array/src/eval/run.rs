@@ -207,7 +207,7 @@ impl Run<'_> {
         // What is written in place is read first: it may be on the GPU.
         for (i, storage) in storages.iter().enumerate() {
             if let (Some(_), Some(storage)) = (in_place(i), storage) {
-                storage.read()?;
+                storage.to_host()?;
             }
         }
         let mut guards: Vec<HostBytesMut<'_>> = written.iter().map(|storage| storage.write()).collect();
@@ -265,7 +265,7 @@ impl Run<'_> {
         for &(from, _) in &step.donations {
             let storage = self.storage(from);
             match step.stream.device.kind {
-                DeviceKind::Cpu => drop(storage.read()?),
+                DeviceKind::Cpu => storage.to_host()?,
                 DeviceKind::Gpu => {
                     if let Some(event) = storage.gpu()?.ready {
                         self.stream(step.stream)?.wait_event(&event)?;

@@ -8,6 +8,7 @@ use ash::vk;
 
 use super::Memory;
 use super::kinds::MemoryKind;
+use super::mapped::Claims;
 use super::pool::Range;
 
 /// A handle to a piece of device memory. Clones share the memory; the last one to go returns it to the cache. Work in
@@ -22,6 +23,8 @@ pub(crate) struct Suballocation {
     pub(crate) id: u64,
     /// Held while the host reads or writes the mapped bytes, so that threads do not race on them.
     pub(crate) host: RwLock<()>,
+    /// Who reads the mapped bytes where they lie, or records a write of them.
+    pub(crate) claims: Claims,
     pub(crate) memory: Arc<Memory>,
 }
 
@@ -73,6 +76,15 @@ impl Buffer {
     /// Whether nobody else holds this buffer: its memory may be given to another array.
     pub fn is_unique(&self) -> bool {
         Arc::strong_count(&self.0) == 1
+    }
+
+    /// How many handles there are.
+    pub(crate) fn handles(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+
+    pub(crate) fn claims(&self) -> &Claims {
+        &self.0.claims
     }
 
     /// Whether the host can reach the bytes directly.

@@ -11,7 +11,7 @@ use crate::device::Device;
 use crate::encoder::{self, Launch};
 use crate::error::Result;
 use crate::hazards::HazardTracker;
-use crate::memory::Buffer;
+use crate::memory::{Buffer, writing};
 use crate::recording;
 
 /// Collects the operations of a plan. Nothing runs until the finished plan is replayed.
@@ -38,7 +38,7 @@ impl Recorder {
     /// Records a launch and returns its number, by which its arguments can be patched.
     pub fn launch(&mut self, launch: &Launch<'_>) -> Result<usize> {
         launch.check(self.device.limits().max_workgroups)?;
-        self.order(launch.reads, launch.writes, || launch.pipeline.name().clone());
+        self.order(launch.reads, launch.writes, || launch.pipeline.name().clone())?;
         self.script.held.launched(launch.pipeline);
         let start = self.arguments.len().next_multiple_of(BLOCK_ALIGNMENT as usize);
         self.arguments.resize(start, 0);
@@ -57,7 +57,7 @@ impl Recorder {
         let spans = (Span { buffer: from, offset: from_offset }, Span { buffer: to, offset: to_offset });
         encoder::check_copy(spans.0, spans.1, len)?;
         if len > 0 {
-            self.order(&[from], &[to], || "copy".into());
+            self.order(&[from], &[to], || "copy".into())?;
             self.script.tally.copies += 1;
             let (from, to) = ((from.clone(), from_offset), (to.clone(), to_offset));
             self.script.steps.push(Step::Copy { from, to, len });
@@ -69,7 +69,7 @@ impl Recorder {
     pub fn fill(&mut self, buffer: &Buffer, offset: u64, len: u64, word: u32) -> Result<()> {
         encoder::check_fill(Span { buffer, offset }, len)?;
         if len > 0 {
-            self.order(&[], &[buffer], || "fill".into());
+            self.order(&[], &[buffer], || "fill".into())?;
             self.script.tally.fills += 1;
             self.script.steps.push(Step::Fill { to: (buffer.clone(), offset), len, word });
         }
@@ -95,7 +95,18 @@ impl Recorder {
         Ok(Plan { device: self.device, script, state: Mutex::new(state) })
     }
 
-    fn order(&mut self, reads: &[&Buffer], writes: &[&Buffer], name: impl FnOnce() -> Arc<str>) {
+    fn order(&mut self, reads: &[&Buffer], writes: &[&Buffer], name: impl FnOnce() -> Arc<str>) -> Result<()> {
+        writing("record", writes, || {
+            self.hold(reads, writes);
+            Ok(())
+        })?;
+        let work = recording::logged(name(), reads, writes, self.tracker.group());
+        self.script.log.push(Command::Work(work));
+        Ok(())
+    }
+
+    /// Puts a barrier where the operation needs one and takes hold of its buffers.
+    fn hold(&mut self, reads: &[&Buffer], writes: &[&Buffer]) {
         self.tracker.begin();
         for buffer in writes {
             if self.tracker.write(buffer.allocation_id()) {
@@ -112,7 +123,5 @@ impl Recorder {
             self.script.tally.barriers += 1;
             self.script.log.push(Command::Barrier);
         }
-        let work = recording::logged(name(), reads, writes, self.tracker.group());
-        self.script.log.push(Command::Work(work));
     }
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use bytemuck::Pod;
 use half::{bf16, f16};
 
-use super::lanes::side_by_side;
+use super::lanes::in_lanes;
 use super::numbers::{Flag, Number, Rank, Ranked, Truth, Wide};
 use super::run;
 use crate::dtype::{Complex64, Dtype};
@@ -28,7 +28,7 @@ pub(crate) trait Fold: 'static {
     fn combine(a: Self::Part, b: Self::Part) -> Self::Part;
     /// The result.
     fn finish(part: Self::Part) -> Self::Out;
-    /// That of a run of elements that lie side by side.
+    /// That of a run of elements that lie side by side, in the body of something `vectorised`.
     fn of_run(elements: &[Self::In]) -> Self::Part;
 }
 
@@ -57,6 +57,7 @@ macro_rules! folds {
             fn finish(part: $part) -> $out {
                 $finish(part)
             }
+            #[inline(always)]
             fn of_run(elements: &[T]) -> $part {
                 $of_run(elements)
             }
@@ -89,15 +90,15 @@ folds! {
     /// Sums in the type they are computed in.
     PreciseSum, precise_sum, Number, T::Wide => T::Wide: T::Wide::ZERO, T::widen, Wide::add, std::convert::identity, T::sum_of_run;
     /// Products.
-    Prod, prod, Number, T::Wide => T::Sum: T::Wide::ONE, T::widen, Wide::mul, T::narrow, side_by_side::<Self>;
+    Prod, prod, Number, T::Wide => T::Sum: T::Wide::ONE, T::widen, Wide::mul, T::narrow, in_lanes::<Self>;
     /// Least elements.
-    Min, min, Ranked, T::Rank => T: T::Rank::HIGHEST, T::rank, least, T::of, side_by_side::<Self>;
+    Min, min, Ranked, T::Rank => T: T::Rank::HIGHEST, T::rank, least, T::of, in_lanes::<Self>;
     /// Greatest elements.
-    Max, max, Ranked, T::Rank => T: T::Rank::LOWEST, T::rank, greatest, T::of, side_by_side::<Self>;
+    Max, max, Ranked, T::Rank => T: T::Rank::LOWEST, T::rank, greatest, T::of, in_lanes::<Self>;
     /// Whether all are true.
-    All, all, Truth, u8 => u8: 1, |x: T| x.truth() as u8, std::ops::BitAnd::bitand, std::convert::identity, side_by_side::<Self>;
+    All, all, Truth, u8 => u8: 1, |x: T| x.truth() as u8, std::ops::BitAnd::bitand, std::convert::identity, in_lanes::<Self>;
     /// Whether one is true.
-    Any, any, Truth, u8 => u8: 0, |x: T| x.truth() as u8, std::ops::BitOr::bitor, std::convert::identity, side_by_side::<Self>;
+    Any, any, Truth, u8 => u8: 0, |x: T| x.truth() as u8, std::ops::BitOr::bitor, std::convert::identity, in_lanes::<Self>;
 }
 
 #[inline(always)]

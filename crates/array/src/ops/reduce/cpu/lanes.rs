@@ -15,38 +15,75 @@ pub(crate) fn side_by_side<F: Fold>(elements: &[F::In]) -> F::Part {
         (),
         elements,
         #[inline(always)]
-        |(), elements| {
-            if elements.len() < LANES {
-                return elements.iter().fold(F::NONE, |part, &x| F::combine(part, F::lift(x)));
-            }
-            let mut lanes = [F::NONE; LANES];
-            let (chunks, rest) = elements.as_chunks::<LANES>();
-            for chunk in chunks {
-                lanes.iter_mut().zip(chunk).for_each(|(lane, &x)| *lane = F::combine(*lane, F::lift(x)));
-            }
-            lanes.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = F::combine(*lane, F::lift(x)));
-            in_halves(lanes, F::combine)
-        },
+        |(), elements| in_lanes::<F>(elements),
     )
 }
 
-/// The sum of a run of small integers: by lanes of a type that just holds it, and so more of them.
-pub(super) fn sum_nearby<T: Number, N: Wide + Into<T::Wide>>(elements: &[T], near: impl Fn(T) -> N) -> T::Wide {
-    debug_assert!(elements.len() <= RUN);
+/// That of a run of them, at most [`RUN`], by the fold's own way.
+pub(super) fn of_run<F: Fold>(elements: &[F::In]) -> F::Part {
     vectorised(
         (),
-        (elements, near),
+        elements,
         #[inline(always)]
-        |(), (elements, near)| {
-            let mut lanes = [N::ZERO; LANES];
-            let (chunks, rest) = elements.as_chunks::<LANES>();
-            for chunk in chunks {
-                lanes.iter_mut().zip(chunk).for_each(|(lane, &x)| *lane = lane.add(near(x)));
-            }
-            lanes.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = lane.add(near(x)));
-            in_halves(lanes.map(Into::into), Wide::add)
-        },
+        |(), elements| F::of_run(elements),
     )
+}
+
+/// Those of rows of at most [`RUN`] elements, `stride` from one to the next.
+pub(super) fn of_rows<F: Fold>(elements: &[F::In], length: usize, stride: usize, parts: &mut [F::Part]) {
+    vectorised(
+        parts,
+        elements,
+        #[inline(always)]
+        |parts, elements| {
+            let rows = elements.chunks(stride);
+            parts.iter_mut().zip(rows).for_each(|(part, row)| *part = F::of_run(&row[..length]));
+        },
+    );
+}
+
+/// In lanes, then those in halves. In the body of something `vectorised`.
+#[inline(always)]
+pub(super) fn in_lanes<F: Fold>(elements: &[F::In]) -> F::Part {
+    if elements.len() < LANES {
+        return elements.iter().fold(F::NONE, |part, &x| F::combine(part, F::lift(x)));
+    }
+    let mut lanes = [F::NONE; LANES];
+    let (chunks, rest) = elements.as_chunks::<LANES>();
+    for chunk in chunks {
+        lanes.iter_mut().zip(chunk).for_each(|(lane, &x)| *lane = F::combine(*lane, F::lift(x)));
+    }
+    lanes.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = F::combine(*lane, F::lift(x)));
+    in_halves(lanes, F::combine)
+}
+
+/// The sum of a run of small integers: by lanes of a type that just holds it, and so more of them.
+#[inline(always)]
+pub(super) fn sum_nearby<T: Number, N: Wide + Into<T::Wide>>(elements: &[T], near: impl Fn(T) -> N) -> T::Wide {
+    let mut lanes = [N::ZERO; LANES];
+    let (chunks, rest) = elements.as_chunks::<LANES>();
+    for chunk in chunks {
+        lanes.iter_mut().zip(chunk).for_each(|(lane, &x)| *lane = lane.add(near(x)));
+    }
+    lanes.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = lane.add(near(x)));
+    in_halves(lanes.map(Into::into), Wide::add)
+}
+
+/// How many of a run of bytes are not zero: eight a word, because the compiler makes no vectors of a count by bytes.
+#[inline(always)]
+pub(super) fn count_nonzero(bytes: &[u8]) -> i32 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let (chunks, rest) = bytes.as_chunks::<LANES>();
+    let mut counts = [0u64; LANES / 8];
+    for chunk in chunks {
+        for (count, word) in counts.iter_mut().zip(chunk.as_chunks::<8>().0) {
+            let word = u64::from_le_bytes(*word);
+            // The highest bit of a byte is set by its own, or by a carry from the lower ones.
+            *count += ((((word & LOW) + LOW) | word) >> 7) & (LOW / 0x7f);
+        }
+    }
+    let counted = counts.iter().flat_map(|count| count.to_le_bytes()).map(i32::from).sum::<i32>();
+    counted + rest.iter().filter(|&&byte| byte != 0).count() as i32
 }
 
 /// Combines lanes, the first half with the second and so on.

@@ -15,7 +15,7 @@ use crate::cpu::threads::share;
 use crate::error::Result;
 use crate::eval::site::HostSite;
 use folds::Fold;
-use lanes::{LANES, add_rows, short_rows};
+use lanes::{LANES, add_rows, of_rows, of_run, short_rows};
 
 /// Elements of a row that are folded one after another.
 const ROW_BLOCK: usize = lanes::RUN;
@@ -128,6 +128,10 @@ impl<F: Fold> Work<'_, F> {
                 let start = (self.axes.start + first as i64 * rows.stride) as usize;
                 short_rows::<F>(&self.memory[start..], *size as usize, rows.stride as usize, parts);
             }
+            ([rows], [Axis { stride: 1, size }]) if *size as usize <= ROW_BLOCK && rows.stride >= *size => {
+                let start = (self.axes.start + first as i64 * rows.stride) as usize;
+                of_rows::<F>(&self.memory[start..], *size as usize, rows.stride as usize, parts);
+            }
             (kept, _) => {
                 for (i, part) in parts.iter_mut().enumerate() {
                     *part = self.row(self.axes.start + place(kept, first + i), range.clone());
@@ -162,7 +166,7 @@ impl<F: Fold> Work<'_, F> {
     /// The partial result of elements that lie evenly.
     fn run_of(&self, from: i64, stride: i64, count: usize) -> F::Part {
         match stride {
-            1 => F::of_run(&self.memory[from as usize..from as usize + count]),
+            1 => of_run::<F>(&self.memory[from as usize..from as usize + count]),
             _ => {
                 let element = |i: usize| F::lift(self.memory[(from + i as i64 * stride) as usize]);
                 (0..count).fold(F::NONE, |part, i| F::combine(part, element(i)))

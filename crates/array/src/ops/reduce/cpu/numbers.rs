@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use half::{bf16, f16};
 
 use super::folds::Sum;
-use super::lanes::{side_by_side, sum_nearby};
+use super::lanes::{count_nonzero, in_lanes, sum_nearby};
 use crate::dtype::Complex64;
 
 /// A bool as it is stored.
@@ -23,7 +23,7 @@ pub(crate) trait Number: Pod + Send + Sync {
     fn widen(self) -> Self::Wide;
     /// The result.
     fn narrow(wide: Self::Wide) -> Self::Sum;
-    /// The sum of a run of elements.
+    /// The sum of a run of elements, in the body of something `vectorised`.
     fn sum_of_run(elements: &[Self]) -> Self::Wide;
 }
 
@@ -81,6 +81,7 @@ macro_rules! numbers {
             fn narrow($w: $wide) -> $sum {
                 $narrow
             }
+            #[inline(always)]
             fn sum_of_run(elements: &[$ty]) -> $wide {
                 $sum_of_run(elements)
             }
@@ -88,20 +89,20 @@ macro_rules! numbers {
     )*};
 }
 numbers! {
-    Flag: i32 => i32, |x| (x.0 != 0) as i32, |w| w, |run| sum_nearby(run, |x: Flag| (x.0 != 0) as u8);
+    Flag: i32 => i32, |x| (x.0 != 0) as i32, |w| w, |run| count_nonzero(bytemuck::cast_slice(run));
     u8: u32 => u32, |x| x as u32, |w| w, |run| sum_nearby(run, |x: u8| x as u16);
-    u16: u32 => u32, |x| x as u32, |w| w, side_by_side::<Sum<Self>>;
-    u32: u32 => u32, |x| x, |w| w, side_by_side::<Sum<Self>>;
-    u64: u64 => u64, |x| x, |w| w, side_by_side::<Sum<Self>>;
+    u16: u32 => u32, |x| x as u32, |w| w, in_lanes::<Sum<Self>>;
+    u32: u32 => u32, |x| x, |w| w, in_lanes::<Sum<Self>>;
+    u64: u64 => u64, |x| x, |w| w, in_lanes::<Sum<Self>>;
     i8: i32 => i32, |x| x as i32, |w| w, |run| sum_nearby(run, |x: i8| x as i16);
-    i16: i32 => i32, |x| x as i32, |w| w, side_by_side::<Sum<Self>>;
-    i32: i32 => i32, |x| x, |w| w, side_by_side::<Sum<Self>>;
-    i64: i64 => i64, |x| x, |w| w, side_by_side::<Sum<Self>>;
-    f16: f32 => f16, |x| from_f16(x), |w| f16::from_f32(w), side_by_side::<Sum<Self>>;
-    bf16: f32 => bf16, |x| from_bf16(x), |w| bf16::from_f32(w), side_by_side::<Sum<Self>>;
-    f32: f32 => f32, |x| x, |w| w, side_by_side::<Sum<Self>>;
-    f64: f64 => f64, |x| x, |w| w, side_by_side::<Sum<Self>>;
-    Complex64: Complex64 => Complex64, |x| x, |w| w, side_by_side::<Sum<Self>>;
+    i16: i32 => i32, |x| x as i32, |w| w, in_lanes::<Sum<Self>>;
+    i32: i32 => i32, |x| x, |w| w, in_lanes::<Sum<Self>>;
+    i64: i64 => i64, |x| x, |w| w, in_lanes::<Sum<Self>>;
+    f16: f32 => f16, |x| from_f16(x), |w| f16::from_f32(w), in_lanes::<Sum<Self>>;
+    bf16: f32 => bf16, |x| from_bf16(x), |w| bf16::from_f32(w), in_lanes::<Sum<Self>>;
+    f32: f32 => f32, |x| x, |w| w, in_lanes::<Sum<Self>>;
+    f64: f64 => f64, |x| x, |w| w, in_lanes::<Sum<Self>>;
+    Complex64: Complex64 => Complex64, |x| x, |w| w, in_lanes::<Sum<Self>>;
 }
 
 macro_rules! wide_integers {
