@@ -9,6 +9,7 @@ Pumice's development tasks.
       --no-vulkan              without a Vulkan device: its tests may skip themselves
       --no-python              without the Python package's tests, which need python3 with venv, and NumPy
   cargo xtask check            formatting, clippy, then all that `test` does: run it before a change lands
+  cargo xtask python           build the Python wheel, install it into ./venv, run ten lines of MLX with it
   cargo xtask tidy             only the invariants a program can see, file:line for each finding
   cargo xtask setup            only install what the tests need (lavapipe, validation layers, spirv-tools)
 
@@ -22,6 +23,8 @@ pub enum Task {
     Help,
     /// Install what the tests need.
     Setup,
+    /// Build and install the Python package.
+    Python,
     /// Check the invariants a program can see.
     Tidy,
     /// Run the tests.
@@ -55,9 +58,10 @@ pub fn parse(arguments: &[String]) -> Result<Task, String> {
         "test" => Ok(Task::Test(parse_tests(rest)?)),
         "check" => Ok(Task::Check(parse_tests(rest)?)),
         "setup" => without_arguments(task, rest, Task::Setup),
+        "python" => without_arguments(task, rest, Task::Python),
         "tidy" => without_arguments(task, rest, Task::Tidy),
         _ if is_help(task) || task == "help" => Ok(Task::Help),
-        _ => Err(format!("[xtask] the task must be one of test, check, tidy, setup but is {task}.")),
+        _ => Err(format!("[xtask] the task must be one of test, check, python, tidy, setup but is {task}.")),
     }
 }
 
@@ -112,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_named() {
-        let unknown = "[xtask] the task must be one of test, check, tidy, setup but is tets.";
+        let unknown = "[xtask] the task must be one of test, check, python, tidy, setup but is tets.";
         assert_eq!(parsed("tets"), Err(unknown.into()));
         let option = "[xtask] an option must be --slow, --no-vulkan or --no-python but is --fast.";
         assert_eq!(parsed("test --fast"), Err(option.into()));
@@ -121,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_help_names_every_task() {
-        for task in ["test", "check", "tidy", "setup"] {
+        for task in ["test", "check", "python", "tidy", "setup"] {
             assert!(HELP.contains(&format!("cargo xtask {task}")), "{task}");
         }
     }

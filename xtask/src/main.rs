@@ -35,6 +35,7 @@ fn perform(task: Task) -> Result<(), String> {
             Ok(())
         }
         Task::Setup => setup::run(),
+        Task::Python => python::install(),
         Task::Tidy => tidy::run(&workspace::root()),
         Task::Test(tests) => with_tests(Steps::new(), &tests),
         Task::Check(tests) => {

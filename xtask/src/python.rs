@@ -33,6 +33,25 @@ pub fn test(tests: &Tests) -> Result<(), String> {
     run(script("robustness.py", &[]))
 }
 
+/// Builds the wheel, installs it into an environment of its own and runs a first program with it.
+pub fn install() -> Result<(), String> {
+    let folder = root().join("venv");
+    let python = folder.join("bin/python");
+    if !python.exists() {
+        let mut make = Command::new("python3");
+        make.args(["-m", "venv"]).arg(&folder);
+        run_quietly("making a Python environment", make)?;
+    }
+    let mut install = Command::new(&python);
+    install.args(["-m", "pip", "install", "--disable-pip-version-check", "numpy"]).arg(root().join("crates/python"));
+    run_quietly("building and installing the wheel", install)?;
+    let mut first = Command::new(&python);
+    first.arg(root().join("crates/python/examples/first.py"));
+    run(first)?;
+    println!("Installed: {} -c 'import mlx.core as mx'", python.display());
+    Ok(())
+}
+
 /// The interpreter of the tests' own environment, with NumPy.
 fn interpreter() -> Result<PathBuf, String> {
     let folder = target().join("python-tests");
