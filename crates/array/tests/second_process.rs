@@ -28,7 +28,7 @@ fn work() -> pumice::Result<()> {
 
 /// Not a test of its own: what the other one starts twice.
 #[test]
-fn worker() {
+fn a_process_tells_what_it_compiled() {
     if std::env::var_os(WORKER).is_none() {
         return;
     }
@@ -41,7 +41,7 @@ fn worker() {
 fn compiled_by_a_process(cache: &Path) -> u64 {
     let program = std::env::current_exe().expect("this program is a file");
     let output = Command::new(program)
-        .args(["worker", "--exact", "--nocapture"])
+        .args(["a_process_tells_what_it_compiled", "--exact", "--nocapture"])
         .env(WORKER, "1")
         .env("PUMICE_CACHE_DIR", cache)
         .output()
