@@ -70,7 +70,8 @@ impl PyArray {
     /// The array's shape, a tuple of ints.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.look(|array| PyTuple::new(py, array.shape()))
+        // Not while the array is locked: making objects may run anything, by way of the garbage collector.
+        PyTuple::new(py, self.array().shape())
     }
 
     /// The type of the elements.

@@ -265,3 +265,25 @@ fn many_bytes_meet_one_byte() {
     program.run(bytes.len(), &inputs, &mut [Output::Contiguous(&mut found)]).expect("operands fit");
     assert!(found.iter().zip(&bytes).all(|(found, byte)| *found == byte.wrapping_sub(7)));
 }
+
+#[test]
+fn floats_become_integers_by_their_bounds() {
+    let numbers = [
+        0.0,
+        -0.0,
+        0.5,
+        -0.5,
+        0.999_999_94,
+        1.5,
+        -1.5,
+        2_147_483_520.0,
+        2_147_483_648.0,
+        -2_147_483_648.0,
+        -2_147_483_904.0,
+    ];
+    let more =
+        [4_294_967_040.0, 4_294_967_296.0, 1e30, -1e30, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -f32::NAN, 1e-40];
+    let all: Vec<u8> = numbers.iter().chain(&more).flat_map(|x: &f32| x.to_le_bytes()).collect();
+    let kernel = map([Elem::F32], &[Elem::I32; 2], |_, [a]| vec![a.to(Scalar::I32), a.to_u(Scalar::I32)]);
+    super::agree_on(&kernel, numbers.len() + more.len(), &[all]);
+}
