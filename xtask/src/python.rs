@@ -35,13 +35,7 @@ pub fn test(tests: &Tests) -> Result<(), String> {
 
 /// Builds the wheel, installs it into an environment of its own and runs a first program with it.
 pub fn install() -> Result<(), String> {
-    let folder = root().join("venv");
-    let python = folder.join("bin/python");
-    if !python.exists() {
-        let mut make = Command::new("python3");
-        make.args(["-m", "venv"]).arg(&folder);
-        run_quietly("making a Python environment", make)?;
-    }
+    let python = environment(&root().join("venv"))?;
     let mut install = Command::new(&python);
     install.args(["-m", "pip", "install", "--disable-pip-version-check", "numpy"]).arg(root().join("crates/python"));
     run_quietly("building and installing the wheel", install)?;
@@ -54,17 +48,22 @@ pub fn install() -> Result<(), String> {
 
 /// The interpreter of the tests' own environment, with NumPy.
 fn interpreter() -> Result<PathBuf, String> {
-    let folder = target().join("python-tests");
-    let python = folder.join("bin/python");
-    if !python.exists() {
-        let mut make = Command::new("python3");
-        make.args(["-m", "venv", "--clear"]).arg(&folder);
-        run_quietly("making a Python environment", make)?;
-    }
+    let python = environment(&target().join("python-tests"))?;
     if !imports(&python, "numpy") {
         let mut install = Command::new(&python);
         install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "numpy"]);
         run_quietly("installing NumPy", install)?;
+    }
+    Ok(python)
+}
+
+/// The interpreter of a virtual environment, which is made if it is not there.
+fn environment(folder: &Path) -> Result<PathBuf, String> {
+    let python = folder.join("bin/python");
+    if !python.exists() {
+        let mut make = Command::new("python3");
+        make.args(["-m", "venv"]).arg(folder);
+        run_quietly("making a Python environment", make)?;
     }
     Ok(python)
 }

@@ -53,15 +53,15 @@ fn write_program(tape: &mut Tape, call: &TapeCall, target: Option<&Target>) -> R
     });
     let Inner { tape: inner, outputs } = order::order_between(&given, &outputs)?;
     let ids = number_values(tape, call, inner.values, &outputs);
-    let renamed = |ids: &[ValueId], all: &[ValueId]| all.iter().map(|&v| ids[v as usize]).collect();
+    let renamed = |&value: &ValueId| ids[value as usize];
     for step in inner.calls {
-        let (inputs, outputs) = (renamed(&ids, &step.inputs), step.outputs.iter().map(|&v| ids[v as usize]).collect());
+        let (inputs, outputs) = (step.inputs.iter().map(renamed).collect(), step.outputs.iter().map(renamed).collect());
         tape.calls.push(TapeCall { inputs, outputs, ..step });
     }
     // An output that is an input, or another output, after all.
     for (&output, &value) in call.outputs.iter().zip(&outputs) {
-        if ids[value as usize] != output {
-            let (inputs, outputs) = ([ids[value as usize]][..].into(), [output][..].into());
+        if renamed(&value) != output {
+            let (inputs, outputs) = ([renamed(&value)][..].into(), [output][..].into());
             tape.calls.push(TapeCall { op: ops::copy::op(), stream: call.stream, inputs, outputs });
         }
     }

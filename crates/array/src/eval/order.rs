@@ -75,13 +75,7 @@ impl Value {
 
 /// Puts what the arrays need in order.
 pub(crate) fn order(outputs: &[Array]) -> Result<Tape> {
-    let most = LAST.get();
-    let mut order = Order {
-        calls: Vec::with_capacity(most),
-        values: Vec::with_capacity(most),
-        entries: Vec::with_capacity(most),
-        seen: Seen::new(),
-    };
+    let mut order = Order::with_capacity(LAST.get());
     for array in outputs {
         order.visit(array)?;
     }
@@ -97,7 +91,7 @@ pub(crate) struct Inner {
 
 /// Puts what leads from inputs to outputs in order.
 pub(crate) fn order_between(inputs: &[Array], outputs: &[Array]) -> Result<Inner> {
-    let mut order = Order { calls: Vec::new(), values: Vec::new(), entries: Vec::new(), seen: Seen::new() };
+    let mut order = Order::with_capacity(inputs.len());
     for input in inputs {
         order.add(input.clone(), None);
     }
@@ -148,6 +142,15 @@ enum Found {
 }
 
 impl Order {
+    fn with_capacity(arrays: usize) -> Order {
+        Order {
+            calls: Vec::with_capacity(arrays),
+            values: Vec::with_capacity(arrays),
+            seen: Seen::new(),
+            entries: Vec::with_capacity(arrays),
+        }
+    }
+
     fn visit(&mut self, root: &Array) -> Result<()> {
         let mut stack = vec![Task::Enter(root.clone())];
         while let Some(task) = stack.pop() {

@@ -109,7 +109,7 @@ impl Replay {
         let plan = run.plan;
         let (slots, mut memories) = assign(plan);
         for memory in &mut memories {
-            memory.bind(run, plan)?;
+            memory.bind(run)?;
         }
         let mut launched = Vec::new();
         let mut recorder = the_gpu()?.device().recorder()?;
@@ -137,7 +137,7 @@ impl Replay {
         let plan = run.plan;
         let mut moved: Vec<usize> = Vec::new();
         for memory in &mut self.memories {
-            if memory.bind(run, plan)? {
+            if memory.bind(run)? {
                 moved.extend_from_slice(&memory.users);
             }
         }
@@ -159,13 +159,13 @@ impl Replay {
         let changing = self.memories.iter().filter(|memory| !matches!(memory.kind, Kind::Kept(_)));
         let held: Vec<Buffer> = changing.filter_map(|memory| memory.buffer.clone()).collect();
         let event = gpu_stream(self.stream)?.replay_holding(&self.recorded, &held)?;
-        self.hand_out(run, plan);
+        self.hand_out(run);
         Ok((self.stream, event))
     }
 
     /// Gives the run the memory of its results, and lets go of what the recording does not keep.
-    fn hand_out(&mut self, run: &mut Run<'_>, plan: &Plan) {
-        for (_, placed) in &plan.results {
+    fn hand_out(&mut self, run: &mut Run<'_>) {
+        for (_, placed) in &run.plan.results {
             let Home::Slot(slot) = placed.home else { continue };
             // A slot of no bytes is in no launch.
             let Some(memory) = self.memories.get_mut(self.slots[slot]) else { continue };
@@ -264,11 +264,11 @@ impl Memory {
     }
 
     /// Finds where it is now. Gives whether that is elsewhere than before.
-    fn bind(&mut self, run: &mut Run<'_>, plan: &Plan) -> Result<bool> {
+    fn bind(&mut self, run: &mut Run<'_>) -> Result<bool> {
         let before = self.buffer.as_ref().map(Buffer::address);
         let start = match self.kind {
             Kind::Leaf { value, .. } => {
-                let stream = plan.steps[0].stream;
+                let stream = run.plan.steps[0].stream;
                 self.buffer = Some(run.gpu_side(Home::Leaf(value), stream)?.buffer);
                 run.leaf_offset(Home::Leaf(value)) as u64
             }

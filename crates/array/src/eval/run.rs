@@ -50,7 +50,7 @@ pub(crate) fn run(plan: &Plan, tape: &Tape) -> Result<Vec<Event>> {
             run.slots[slot] = Some(Slot { storage: Arc::new(Storage::on_host(plan.slots[slot])?), by: None });
         }
     }
-    run.publish(plan, &events);
+    run.publish(&events);
     Ok(events.into_values().collect())
 }
 
@@ -72,7 +72,7 @@ impl Run<'_> {
     /// Does one step after the other.
     fn steps(&mut self) -> Result<HashMap<u32, Event>> {
         for step in &self.plan.steps {
-            self.step(step, self.plan)?;
+            self.step(step)?;
         }
         self.commit()
     }
@@ -91,11 +91,11 @@ impl Run<'_> {
         Ok(Some(HashMap::from([(stream.index, event)])))
     }
 
-    fn step(&mut self, step: &Step, plan: &Plan) -> Result<()> {
+    fn step(&mut self, step: &Step) -> Result<()> {
         for &slot in &step.begins {
             let storage = match step.stream.device.kind {
-                DeviceKind::Cpu => Storage::on_host(plan.slots[slot])?,
-                DeviceKind::Gpu => Storage::on_gpu(the_gpu()?.allocate(plan.slots[slot] as u64)?),
+                DeviceKind::Cpu => Storage::on_host(self.plan.slots[slot])?,
+                DeviceKind::Gpu => Storage::on_gpu(the_gpu()?.allocate(self.plan.slots[slot] as u64)?),
             };
             self.slots[slot] = Some(Slot { storage: Arc::new(storage), by: Some(step.stream) });
         }
@@ -314,9 +314,9 @@ impl Run<'_> {
         self.streams.iter().map(|(&index, stream)| Ok((index, stream.commit()?))).collect()
     }
 
-    fn publish(&self, plan: &Plan, events: &HashMap<u32, Event>) {
-        let mut places: HashMap<ValueId, Data> = HashMap::with_capacity(plan.results.len());
-        for (value, placed) in &plan.results {
+    fn publish(&self, events: &HashMap<u32, Event>) {
+        let mut places: HashMap<ValueId, Data> = HashMap::with_capacity(self.plan.results.len());
+        for (value, placed) in &self.plan.results {
             places.insert(*value, self.data(placed, events));
         }
         for (array, value) in &self.tape.receivers {
