@@ -1,7 +1,8 @@
 //! `cargo xtask test`: what the tests need, then every test, then one line that says how it went.
 
-use std::io::{BufRead, BufReader, IsTerminal};
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, IsTerminal, Read};
+use std::process::{Child, Command, Stdio};
+use std::thread::{self, JoinHandle};
 
 use crate::arguments::Tests;
 use crate::setup::{packages, spirv_tools};
@@ -21,22 +22,58 @@ pub struct Counts {
 /// Builds and runs the workspace's tests, their output passed through, and counts them.
 pub fn run(tests: &Tests, counts: &mut Counts) -> Result<(), String> {
     let mut command = command(tests);
+    if !std::io::stderr().is_terminal() {
+        command.stderr(Stdio::piped());
+    }
     let mut child = command
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| format!("[test] cargo must be there to run but: {error}."))?;
-    for line in BufReader::new(child.stdout.take().expect("stdout is piped")).split(b'\n') {
-        let line = line.map_err(|error| format!("[test] cargo's output must be readable but: {error}."))?;
-        let line = String::from_utf8_lossy(&line);
+    let deaths = watch_for_deaths(&mut child);
+    let mut failures = Vec::new();
+    lines(child.stdout.take().expect("stdout is piped"), |line| {
         println!("{line}");
-        counts.add(&line);
-    }
+        counts.add(line);
+        failures.extend(failed_test(line));
+    });
     let status = child.wait().map_err(|error| format!("[test] cargo must end but: {error}."))?;
+    failures.extend(deaths.and_then(|deaths| deaths.join().ok()).unwrap_or_default());
     match (status.success(), counts.passed) {
-        (false, _) => Err(format!("[test] every test must pass but {} failed ({status}).", counts.failed)),
+        (false, _) => Err(format!(
+            "[test] every test must pass but {} failed ({status}).\n{}",
+            counts.failed,
+            failures.join("\n")
+        )),
         (true, 0) => Err("[test] at least one test must run but none did.".into()),
         (true, _) => Ok(()),
     }
+}
+
+/// Passes cargo's messages through where they are piped; gives the lines that say how a test program died.
+fn watch_for_deaths(child: &mut Child) -> Option<JoinHandle<Vec<String>>> {
+    let messages = child.stderr.take()?;
+    Some(thread::spawn(move || {
+        let mut deaths = Vec::new();
+        lines(messages, |line| {
+            eprintln!("{line}");
+            if line.contains("process didn't exit successfully") && line.contains("signal") {
+                deaths.push(line.trim().to_string());
+            }
+        });
+        deaths
+    }))
+}
+
+/// Hands on every line until the stream ends.
+fn lines(from: impl Read, mut each: impl FnMut(&str)) {
+    for line in BufReader::new(from).split(b'\n').map_while(Result::ok) {
+        each(&String::from_utf8_lossy(&line));
+    }
+}
+
+/// The name of the test that a line of libtest's output says has failed.
+fn failed_test(line: &str) -> Option<String> {
+    line.trim().strip_prefix("test ")?.strip_suffix(" ... FAILED").map(str::to_string)
 }
 
 fn command(tests: &Tests) -> Command {
@@ -107,6 +144,24 @@ mod tests {
         counts.add("test result: FAILED. 4 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.5s");
         counts.add("test emit::tests::a_sum ... ok");
         assert_eq!(counts, Counts { passed: 24, failed: 2, ignored: 1 });
+    }
+
+    #[test]
+    fn failed_tests_are_named() {
+        assert_eq!(failed_test("test emit::tests::a_sum ... FAILED").as_deref(), Some("emit::tests::a_sum"));
+        assert_eq!(failed_test("test emit::tests::a_sum ... ok"), None);
+        assert_eq!(failed_test("test result: FAILED. 4 passed; 2 failed; 0 ignored"), None);
+    }
+
+    #[test]
+    fn the_signal_that_ended_a_test_program_is_kept() {
+        let mut command = Command::new("sh");
+        let message = "  process didn't exit successfully: `x` (signal: 11, SIGSEGV)";
+        command.args(["-c", "echo building >&2; echo \"$0\" >&2", message]).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("a shell is there");
+        let deaths = watch_for_deaths(&mut child).expect("stderr is piped").join().expect("the watcher ends");
+        child.wait().expect("the shell ends");
+        assert_eq!(deaths, [message.trim()]);
     }
 
     #[test]
