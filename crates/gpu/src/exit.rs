@@ -5,7 +5,7 @@
 //! first: builders end, the disk cache is written, and submitted work is waited for.
 
 use std::panic::catch_unwind;
-use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::device::Inner;
 
@@ -13,15 +13,18 @@ static OPEN: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
 
 /// Brings the device to rest when the process ends, if it is still open then.
 pub(crate) fn watch(device: &Arc<Inner>) {
-    static REGISTER: Once = Once::new();
-    // The driver is loaded by now: what is registered later runs earlier than the driver's own clean-up.
-    REGISTER.call_once(|| {
-        // SAFETY: the function lives as long as the program, takes nothing and does not unwind.
-        let _ = unsafe { atexit(rest) };
-    });
+    come_first();
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     open.retain(|device| device.strong_count() > 0);
     open.push(Arc::downgrade(device));
+}
+
+/// Lets the rest come before all clean-up that was registered so far: what is registered last runs first. To be called after
+/// anything that makes a library run code for the first time. The validation layer fills tables while it reads a shader and
+/// has them cleared at the end, and a builder that reads them then ends the process with a segmentation fault.
+pub(crate) fn come_first() {
+    // SAFETY: the function lives as long as the program, takes nothing and does not unwind. Only its first run finds devices.
+    let _ = unsafe { atexit(rest) };
 }
 
 // SAFETY: this is the declaration of the C standard library.

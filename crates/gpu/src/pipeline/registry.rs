@@ -9,6 +9,7 @@ use super::workers::{Inbox, Workers};
 use super::{Built, Layout, Pipeline, PipelineRequest, build};
 use crate::calls::Calls;
 use crate::error::Result;
+use crate::exit;
 use crate::options::Options;
 use crate::probe::DeviceInfo;
 use crate::stats::Counters;
@@ -127,7 +128,9 @@ impl Shared {
 
     fn build(&self, request: &PipelineRequest) -> Result<Pipeline> {
         let cache = self.store.cache()?;
-        let (raw, cached) = build::build(&self.calls, &self.info.limits, self.layout.raw, cache, request)?;
+        let built = build::build(&self.calls, &self.info.limits, self.layout.raw, cache, request);
+        exit::come_first();
+        let (raw, cached) = built?;
         if !cached {
             self.counters.pipelines_compiled.add(1);
             self.store.grown();

@@ -1,0 +1,70 @@
+//! The end of a process that is still building pipelines.
+
+mod rig;
+
+use std::fs;
+use std::process::{Command, exit};
+use std::thread::sleep;
+use std::time::Duration;
+
+use pumice_gpu::{Options, PipelineRequest};
+
+/// Says in the environment that this process is the child.
+const CHILD: &str = "PUMICE_TEST_EXIT";
+/// How the child ends if it finds a thread at work too late.
+const AT_WORK: i32 = 17;
+
+fn kernel() -> PipelineRequest {
+    let words = include_bytes!("kernels/mix.spv").chunks_exact(4);
+    let spirv: Vec<u32> = words.map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect();
+    PipelineRequest { name: "mix".into(), spirv: spirv.into(), subgroup_size: None }
+}
+
+// SAFETY: these are the declarations of the C standard library.
+unsafe extern "C" {
+    fn atexit(function: extern "C" fn()) -> i32;
+    fn _exit(status: i32) -> !;
+}
+
+/// Whether this process has a builder.
+fn has_builder() -> bool {
+    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let mut names = tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());
+    names.any(|name| name.trim() == "pumice-build")
+}
+
+/// Stands for the clean-up of a library: nobody may be at work in it any more.
+extern "C" fn clean_up() {
+    if has_builder() {
+        // SAFETY: the call ends the process and touches nothing.
+        unsafe { _exit(AT_WORK) }
+    }
+}
+
+/// What the child does: a library registers its clean-up while a pipeline is built, and the process ends.
+fn end_while_builders_wait() {
+    let device = rig::open(Options::default()).expect("the parent has found a device");
+    // SAFETY: the function lives as long as the program, takes nothing and does not unwind.
+    assert_eq!(unsafe { atexit(clean_up) }, 0);
+    device.pipeline_async(&kernel()).wait().expect("the kernel is built");
+    while !has_builder() {
+        // It has been started, but may not have begun.
+        sleep(Duration::from_millis(1));
+    }
+    std::mem::forget(device);
+    exit(0);
+}
+
+#[test]
+fn builders_end_before_what_was_registered_while_they_built() {
+    if std::env::var_os(CHILD).is_some() {
+        end_while_builders_wait();
+    }
+    if rig::device().is_none() || !cfg!(target_os = "linux") {
+        return;
+    }
+    let name = "builders_end_before_what_was_registered_while_they_built";
+    let mut child = Command::new(std::env::current_exe().expect("this program has a path"));
+    let ended = child.args([name, "--exact"]).env(CHILD, "1").output().expect("it runs again");
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+}
