@@ -143,5 +143,6 @@ pub(super) fn sigmoid(x: Val<'_>) -> Val<'_> {
     let y = polynomial(e, &SIGMOID);
     let miss = (-y).fma(e, 1.0 - y);
     let positive = y.fma(miss, y);
-    x.lt(0.0).select(e * positive, positive)
+    // By the sign's bit, which needs no care for denormals: both zeros give the same.
+    bits(x).lt(0).select(e * positive, positive)
 }
