@@ -115,20 +115,28 @@ pub fn difference(found: &Array, wanted: &Array, slack: f64, terms: f64) -> Resu
         return Ok(None);
     }
     let (found, wanted) = (Data::read(found)?, Data::read(wanted)?);
-    let allowed = slack * rounding(wanted.dtype);
+    Ok(near(&found, &wanted, wanted.dtype, slack, terms))
+}
+
+/// The same for values that may have two types and need only agree as far as a third rounds.
+pub fn near(found: &Data, wanted: &Data, rounded: Dtype, slack: f64, terms: f64) -> Option<String> {
+    if found.shape != wanted.shape {
+        return Some(format!("shape {:?} instead of {:?}", found.shape, wanted.shape));
+    }
+    let allowed = slack * rounding(rounded);
     let largest = wanted.largest().max(terms);
     let differs = |(a, b): (&f64, &f64)| match a.is_finite() && b.is_finite() {
         true => (a - b).abs() > allowed * largest,
         false => !(a == b || a.is_nan() && b.is_nan()),
     };
     let mut pairs = found.values.iter().zip(&wanted.values);
-    let Some(at) = pairs.position(differs).or((allowed == 0.0).then_some(0)) else { return Ok(None) };
+    let at = pairs.position(differs).or((allowed == 0.0).then_some(0))?;
     let (found, wanted) = (found.values[at], wanted.values[at]);
-    Ok(Some(format!("element {at} is {found} instead of {wanted} (allowed is {allowed:e} of {largest})")))
+    Some(format!("element {at} is {found} instead of {wanted} (allowed is {allowed:e} of {largest})"))
 }
 
 /// What one rounding may change, with respect to the largest value; nothing for integers.
-fn rounding(dtype: Dtype) -> f64 {
+pub fn rounding(dtype: Dtype) -> f64 {
     match dtype {
         Dtype::F32 | Dtype::F64 | Dtype::C64 => 1e-6,
         Dtype::F16 => 1e-3,
@@ -180,7 +188,8 @@ fn decode(bytes: &[u8], dtype: Dtype) -> f64 {
         Dtype::BF16 => bf16::from_bits(bits as u16).to_f64(),
         Dtype::F32 | Dtype::C64 => f32::from_bits(bits as u32) as f64,
         Dtype::F64 => f64::from_bits(bits),
-        _ if dtype.is_signed() => ((bits << unused) as i64 >> unused) as f64,
+        // Those just below 2^64 as what they are below it: a double has no room for them.
+        _ if dtype.is_signed() || dtype == Dtype::U64 => ((bits << unused) as i64 >> unused) as f64,
         _ => bits as f64,
     }
 }

@@ -1,16 +1,13 @@
 //! Derivatives: backwards against finite differences, and forwards against backwards.
 
-use pumice::ops::catalogue::Case;
 use pumice::{Array, Device, Dtype, Result, jvp, vjp};
 
-use crate::data::Data;
+use crate::data::{Data, rounding};
+use crate::types::smooth_types;
 use crate::{Call, check};
 
-/// The types in which derivatives are checked.
-pub fn smooth_types(_: usize, case: &Case) -> Vec<Dtype> {
-    let types = [Dtype::F32, Dtype::C64].into_iter();
-    types.filter(|dtype| case.differentiable && case.dtypes.contains(dtype)).collect()
-}
+/// Roundings that a derivative in a narrow type may be off.
+const NARROW: f64 = 4.0;
 
 /// A call as a function of those inputs that can be moved a little.
 struct Smooth<'a> {
@@ -94,8 +91,9 @@ pub fn finite_difference(call: &Call) -> Result<Option<String>> {
     let backward = vjp(|x: &[Array]| smooth.make(x), &arrays(&point), &arrays(&weights))?.1;
     let backward = backward.iter().map(Data::read).collect::<Result<Vec<_>>>()?;
     // In float64 where the op has it: the step may be small then, and the difference is nearly exact.
-    let double = call.dtype == Dtype::F32 && call.case.dtypes.contains(&Dtype::F64);
-    let (dtype, step, allowed) = if double { (Dtype::F64, 1e-6, 1e-5) } else { (call.dtype, 1e-3, 1e-2) };
+    let double = call.dtype.is_floating() && call.case.dtypes.contains(&Dtype::F64);
+    let (dtype, step, exact): (_, _, f64) = if double { (Dtype::F64, 1e-6, 1e-5) } else { (call.dtype, 1e-3, 1e-2) };
+    let allowed = exact.max(NARROW * rounding(call.dtype));
     let moved = |step: f64| point.iter().zip(&direction).map(|(x, v)| x.moved(step, v)).collect::<Vec<_>>();
     let ahead = smooth.weighted(&moved(step), &weights, dtype)?;
     let behind = smooth.weighted(&moved(-step), &weights, dtype)?;
@@ -115,6 +113,6 @@ pub fn transposition(call: &Call) -> Result<Option<String>> {
     let forward = read(jvp(f, &point, &arrays(&direction))?.1)?;
     let (found, wanted) = (dot(&forward, &weights), dot(&backward, &direction));
     let scale = size(&backward) * size(&direction) + size(&forward) * size(&weights) + 1e-3;
-    let fits = (found - wanted).abs() <= 1e-6 * scale;
+    let fits = (found - wanted).abs() <= rounding(call.dtype) * scale;
     Ok((!fits).then(|| format!("forwards {found}, backwards {wanted} (scale {scale})")))
 }

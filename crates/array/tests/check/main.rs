@@ -1,21 +1,25 @@
 //! The generic check: every op of the catalogue, on every device, against what must hold for any op.
 //!
-//! - the CPU and the GPU agree, and so does what the op means ([`values`]);
-//! - inputs may lie in memory in any way ([`values`]);
+//! - the CPU and the GPU agree, and so do what the op means and floats of other widths ([`values`]);
+//! - inputs may lie in memory in any way ([`layouts`]);
 //! - derivatives agree with finite differences, forwards with backwards ([`derivatives`]);
 //! - a mapped call is a loop of calls ([`mapping`]).
 //!
-//! Errors planted on purpose must be found ([`planted`]), or finding none proves nothing.
+//! Every case meets every type it takes on the CPU; on the GPU, an op's first case does, and of the others each meets one
+//! ([`types`]). Two processes share the work ([`share`]). Errors planted on purpose must be found ([`planted`]), or finding none
+//! proves nothing.
 //!
-//! `PUMICE_CHECK=softmax cargo test --test check` checks one op; `PUMICE_SLOW=1` every case with every type, where otherwise only an
-//! op's first case meets all types.
+//! `PUMICE_CHECK=softmax cargo test --test check` checks one op; `PUMICE_SLOW=1` every case with every type on the GPU too.
 
 mod data;
 mod derivatives;
+mod layouts;
 mod mapping;
 mod planted;
 #[path = "../rig/mod.rs"]
 mod rig;
+mod share;
+mod types;
 mod values;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -26,6 +30,13 @@ use data::Data;
 use pumice::eval::{Tier, set_tier};
 use pumice::ops::catalogue::{Case, Entry, catalogue};
 use pumice::{Array, Device, Dtype, Error, Result, default_stream, with_stream};
+use types::{Met, Types};
+
+/// Tests start in the order of their names: this one first.
+#[test]
+fn another_process_checks_every_second_op() {
+    share::run_other();
+}
 
 /// One call that is checked: a case of an op with inputs of a type.
 struct Call<'a> {
@@ -55,14 +66,11 @@ impl Call<'_> {
     }
 }
 
-/// The types a case is checked with, given its number among the op's cases.
-type Types = fn(usize, &Case) -> Vec<Dtype>;
-
 /// Runs a check over the calls of the catalogue, and panics with all that fail.
 fn check(types: Types, devices: &[Device], verify: impl Fn(&Call) -> Result<Option<String>> + Sync) {
     let only = std::env::var("PUMICE_CHECK").ok();
-    let mut entries = catalogue();
-    entries.retain(|entry| only.as_deref().is_none_or(|name| name == entry.name));
+    let all = catalogue().into_iter().enumerate().filter(|(number, _)| share::is_mine(*number)).map(|(_, entry)| entry);
+    let entries: Vec<Entry> = all.filter(|entry| only.as_deref().is_none_or(|name| name == entry.name)).collect();
     let failures = failures(&entries, types, devices, verify);
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
@@ -99,8 +107,8 @@ fn check_entry(
 ) -> Vec<String> {
     let mut failures = Vec::new();
     for (index, case) in entry.cases.iter().enumerate() {
-        for dtype in types(index, case) {
-            for &device in devices.iter().filter(|device| rig::devices().contains(device)) {
+        for &device in devices.iter().filter(|device| rig::devices().contains(device)) {
+            for dtype in types(&Met { op: entry.name, index, case, device }) {
                 let call = Call { op: entry.name, case, dtype, device };
                 if let Some(why) = attempt(&call, verify) {
                     failures.push(format!("{} / {} / {dtype} / {device}: {why}", entry.name, case.name));
@@ -127,19 +135,4 @@ fn attempt(call: &Call, verify: &impl Fn(&Call) -> Result<Option<String>>) -> Op
 /// GPUs have no float64, neither given nor asked for.
 fn only_on_the_cpu(call: &Call, error: &Error) -> bool {
     call.device == Device::GPU && error.to_string().contains("float64 is not supported on the GPU")
-}
-
-/// Every type for an op's first case, a float and an integer for the others: a pipeline of every form and type of every op is
-/// more than a quick check can wait for.
-fn all_types(index: usize, case: &Case) -> Vec<Dtype> {
-    let all = index == 0 || std::env::var_os("PUMICE_SLOW").is_some();
-    let some = |dtype: &Dtype| all || matches!(dtype, Dtype::F32 | Dtype::I32);
-    let types: Vec<Dtype> = case.dtypes.iter().copied().filter(some).collect();
-    if types.is_empty() { one_type(index, case) } else { types }
-}
-
-/// One type that the case takes, float32 if it can be.
-fn one_type(_: usize, case: &Case) -> Vec<Dtype> {
-    let preferred = [Dtype::F32, Dtype::I32, Dtype::Bool].into_iter().find(|dtype| case.dtypes.contains(dtype));
-    preferred.or(case.dtypes.first().copied()).into_iter().collect()
 }

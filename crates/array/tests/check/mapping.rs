@@ -3,14 +3,15 @@
 use pumice::{Array, Device, Result, vmap};
 
 use crate::data::{Data, difference, largest_float};
-use crate::{Call, check, one_type};
+use crate::types::every_type;
+use crate::{Call, check};
 
 /// Calls that are mapped together.
 const SIZE: usize = 3;
 
 /// Checks mapped calls; `axis` says which axis of an input is the mapped one, from its number and its number of axes.
 fn check_mapped(axis: impl Fn(usize, usize) -> Option<usize> + Sync) {
-    check(one_type, &[Device::CPU], |call| {
+    check(every_type, &[Device::CPU], |call| {
         let axes: Vec<Option<usize>> =
             call.case.inputs.iter().enumerate().map(|(i, sample)| axis(i, sample.shape.len())).collect();
         if axes.iter().all(Option::is_none) {
