@@ -62,25 +62,5 @@ impl Sample {
 
 /// Every op's entry.
 pub fn catalogue() -> Vec<Entry> {
-    let families: &[fn() -> Vec<Entry>] = &[
-        super::unary::entries,
-        super::binary::entries,
-        super::select::entries,
-        super::astype::entries,
-        super::bitcast::entries,
-        super::broadcast_to::entries,
-        super::views::entries,
-        super::slices::entries,
-        super::joins::entries,
-        super::reduce::entries,
-        super::arg_reduce::entries,
-        super::softmax::entries,
-        super::matmul::entries,
-        super::gather::entries,
-        super::scatter::entries,
-        super::create::entries,
-        super::full::entries,
-        crate::random::entries,
-    ];
-    families.iter().flat_map(|entries| entries()).collect()
+    super::FAMILIES.iter().flat_map(|entries| entries()).collect()
 }
