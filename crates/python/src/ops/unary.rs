@@ -1,13 +1,15 @@
 //! Ops of one operand.
 
+use pumice::ops::astype::astype;
 use pumice::ops::unary::{self, NanToNum};
-use pumice::{Array, Result};
+use pumice::{Array, Dtype, Result};
 use pyo3::prelude::*;
 
 use super::{functions, methods};
 
 use crate::array::Given;
 use crate::convert::Value;
+use crate::dtype::PyDtype;
 
 /// Functions of a number or an array, by the op of the same name.
 macro_rules! by_name {
@@ -74,6 +76,11 @@ mod others {
         positive [a, /, *] (a: Given) => unary::positive(&a.0);
         /// The array itself, for transforms a constant.
         stop_gradient [a, /, *] (a: Given) => unary::stop_gradient(&a.0);
+        /// The nearest number of eight bits (e4m3), as its bits.
+        to_fp8 [x, *] (x: Given) => unary::to_fp8(&x.0);
+        /// The number that eight bits (e4m3) stand for, as a bfloat16 or another type.
+        from_fp8 [x, dtype=None, *] (x: Given, dtype: Option<PyDtype>) =>
+            astype(&unary::from_fp8(&x.0)?, dtype.map_or(Dtype::BF16, |dtype| dtype.0));
         /// The whole number next to it towards zero.
         trunc [a, /, *] (a: Given) => unary::trunc(&a.0);
         /// The number rounded to so many decimals, ties to even.

@@ -2,6 +2,8 @@
 
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10};
 
+use pumice_kernel::Scalar;
+
 use super::{NUMBERS, REAL, Row, double};
 use crate::array::Array;
 use crate::dtype::Dtype;
@@ -46,6 +48,8 @@ const PARTS: Row = Row { keeps: |dtype| dtype != Dtype::C64, ..NUMBERS };
 const WHOLE: &[Dtype] = Dtype::ALL.split_at(9).0;
 /// Every type but bool.
 const SIGNED: &[Dtype] = Dtype::ALL.split_at(1).1;
+/// Real numbers that are not whole.
+const FRACTIONS: &[Dtype] = &[Dtype::F16, Dtype::F32, Dtype::F64, Dtype::BF16];
 
 unary! {
     /// The number with the other sign; unsigned ones wrap.
@@ -286,4 +290,88 @@ unary! {
         derivative: Some(|_, _, g| conjugate(g)),
         ..PARTS
     };
+    /// The bits of the nearest number of eight bits (e4m3), ties to even; NaN and what lies beyond become 448.
+    to_fp8 => Row {
+        scalar: to_e4m3,
+        computes: |_| Dtype::F32,
+        gives: |_| Dtype::U8,
+        dtypes: FRACTIONS,
+        range: (-500.0, 500.0),
+        ..NUMBERS
+    };
+    /// The number that eight bits (e4m3) stand for, as a float32.
+    from_fp8 => Row { scalar: from_e4m3, gives: |_| Dtype::F32, dtypes: &[Dtype::U8], range: (0.0, 255.0), ..NUMBERS };
+}
+
+/// A sign, four bits of exponent (its bias is 7), three of mantissa.
+fn to_e4m3(x: Typed<'_>) -> Typed<'_> {
+    let size = x.val.abs();
+    let size = size.lt(448.0).select(size, 448.0);
+    // Below 2^-6 the step is 2^-9. The least that rounds up to 2^-6 has its bits already.
+    let small = (size * 512.0).round_even().to(Scalar::I32);
+    // Twenty bits are cut off the mantissa, and the exponent's bias falls from 127 to 7.
+    let bits = size.bitcast(Scalar::I32);
+    let large = ((bits + 0x7_ffff + (bits.shr_u(20) & 1)).shr_u(20)) - (120 << 3);
+    let sign = x.val.bitcast(Scalar::I32).shr_u(31) << 7;
+    let is_nan = x.is_nan();
+    Typed::new(is_nan.select(0x7e, size.lt(1.0 / 64.0).select(small, large) | sign), Dtype::U8)
+}
+
+fn from_e4m3(x: Typed<'_>) -> Typed<'_> {
+    let (exponent, mantissa) = (x.val.shr_u(3) & 15, x.val & 7);
+    let small = mantissa.to(Scalar::F32) * (1.0 / 512.0);
+    let large = ((exponent + 120) << 23 | mantissa << 20).bitcast(Scalar::F32);
+    let size = exponent.eq(0).select(small, (x.val & 0x7f).eq(0x7f).select(f32::NAN, large));
+    Typed::new((x.val & 0x80).ne(0).select(-size, size), Dtype::F32)
+}
+
+/// Expected values: e4m3 by its definition, which the wheel agrees with.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every number of eight bits but NaN, by its bits.
+    fn numbers() -> Vec<f32> {
+        let size = |bits: i32| match bits >> 3 {
+            0 => (bits & 7) as f32 / 512.0,
+            exponent => (1.0 + (bits & 7) as f32 / 8.0) * (exponent as f32 - 7.0).exp2(),
+        };
+        (0..256)
+            .filter(|bits| bits & 0x7f != 0x7f)
+            .map(|bits| size(bits & 0x7f) * if bits < 128 { 1.0 } else { -1.0 })
+            .collect()
+    }
+
+    #[test]
+    fn numbers_of_eight_bits_come_back() {
+        let numbers = numbers();
+        let x = Array::from_slice(&numbers, &[254]).expect("254 numbers");
+        let bits = to_fp8(&x).expect("floats");
+        assert_eq!(
+            bits.to_vec::<u8>().expect("bytes"),
+            (0..=255u8).filter(|bits| bits & 0x7f != 0x7f).collect::<Vec<_>>()
+        );
+        assert_eq!(from_fp8(&bits).expect("bytes").to_vec::<f32>().expect("floats"), numbers);
+    }
+
+    #[test]
+    fn what_lies_between_goes_to_the_nearer_and_halfway_to_the_even() {
+        let numbers = &numbers()[..127];
+        for (bits, pair) in numbers.windows(2).enumerate() {
+            let middle = (pair[0] + pair[1]) / 2.0;
+            let x = Array::from_slice(&[middle.next_down(), middle, middle.next_up()], &[3]).expect("three");
+            let [low, high] = [bits as u8, bits as u8 + 1];
+            let even = if low % 2 == 0 { low } else { high };
+            assert_eq!(to_fp8(&x).expect("floats").to_vec::<u8>().expect("bytes"), [low, even, high], "{middle}");
+        }
+    }
+
+    #[test]
+    fn what_lies_beyond_becomes_the_largest() {
+        let x = Array::from_slice(&[1000.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN], &[4]).expect("four");
+        assert_eq!(to_fp8(&x).expect("floats").to_vec::<u8>().expect("bytes"), [0x7e, 0x7e, 0xfe, 0x7e]);
+        let nan = from_fp8(&Array::from_slice(&[0x7fu8, 0xff], &[2]).expect("two")).expect("bytes");
+        assert!(nan.to_vec::<f32>().expect("floats").iter().all(|x| x.is_nan()));
+        assert!(to_fp8(&Array::from_slice(&[1], &[1]).expect("one")).is_err());
+    }
 }
