@@ -13,6 +13,7 @@ pub mod depends;
 pub mod full;
 pub mod gather;
 pub mod joins;
+pub mod kron;
 pub mod matmul;
 pub mod reduce;
 pub(crate) mod running_sum;
@@ -36,6 +37,7 @@ static FAMILIES: &[fn() -> Vec<Entry>] = &[
     full::entries,
     gather::entries,
     joins::entries,
+    kron::entries,
     matmul::entries,
     reduce::entries,
     scatter::entries,

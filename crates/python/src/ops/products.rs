@@ -49,6 +49,8 @@ functions! {
     inner [a, b, /, *] (a: Given, b: Given) => products::inner(&a.0, &b.0);
     /// Every element times every element.
     outer [a, b, /, *] (a: Given, b: Given) => products::outer(&a.0, &b.0);
+    /// The second array times each element of the first.
+    kron [a, b, *] (a: Given, b: Given) => pumice::ops::kron::kron(&a.0, &b.0);
     /// Sums of products along given axes.
     tensordot [a, b, /, axes=Along::Count(2), *] (a: Given, b: Given, axes: Along) => tensor_product(&a.0, &b.0, &axes);
 }
