@@ -32,6 +32,17 @@ pub trait Op: Debug + Send + Sync + 'static {
     /// inputs are the same computation.
     fn key(&self, key: &mut Key);
 
+    /// Writes what plans must know of it: the key, without the [starts](Op::starts).
+    fn plan_key(&self, key: &mut Key) {
+        self.key(key);
+    }
+
+    /// Where a view, or the one part of a write, begins along the axes of the first input, if plans ask for that when they run: a
+    /// part that moves has one plan. The layouts that the op gives begin there as well.
+    fn starts(&self) -> Option<Starts> {
+        None
+    }
+
     /// Shapes and types of the results, or the user's error.
     fn infer(&self, inputs: &[&Spec]) -> Result<Specs>;
 
@@ -62,6 +73,9 @@ pub trait Op: Debug + Send + Sync + 'static {
         Lowering::Decompose
     }
 }
+
+/// Where a part begins along each axis.
+pub type Starts = SmallVec<[i32; 4]>;
 
 /// The op of a call: one that lives as long as the program, or one that was made for the call.
 #[derive(Clone)]

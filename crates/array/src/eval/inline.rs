@@ -5,7 +5,7 @@
 use crate::array::{Array, Data};
 use crate::error::Result;
 use crate::eval::fuse::lowered;
-use crate::eval::order::{self, Inner, SpecRef, Tape, TapeCall, Value, ValueId};
+use crate::eval::order::{self, INNER, Inner, SpecRef, Tape, TapeCall, Value, ValueId};
 use crate::op::Lowering;
 use crate::ops;
 use pumice_kernel::Target;
@@ -56,13 +56,13 @@ fn write_program(tape: &mut Tape, call: &TapeCall, target: Option<&Target>) -> R
     let renamed = |&value: &ValueId| ids[value as usize];
     for step in inner.calls {
         let (inputs, outputs) = (step.inputs.iter().map(renamed).collect(), step.outputs.iter().map(renamed).collect());
-        tape.calls.push(TapeCall { inputs, outputs, ..step });
+        tape.calls.push(TapeCall { number: INNER, inputs, outputs, ..step });
     }
     // An output that is an input, or another output, after all.
     for (&output, &value) in call.outputs.iter().zip(&outputs) {
         if renamed(&value) != output {
             let (inputs, outputs) = ([renamed(&value)][..].into(), [output][..].into());
-            tape.calls.push(TapeCall { op: ops::copy::op(), stream: call.stream, inputs, outputs });
+            tape.calls.push(TapeCall { op: ops::copy::op(), number: INNER, stream: call.stream, inputs, outputs });
         }
     }
     Ok(())

@@ -108,7 +108,7 @@ fn donors(work: &Work) -> SmallVec<[(Home, Home); 4]> {
         }
         Work::Block(block) => {
             let fits = |output: &Placed, input: &Placed, reach: Reach| {
-                reach == Reach::Contiguous && input.dtype.size() == output.dtype.size() && input.layout.offset == 0
+                reach == Reach::Contiguous && input.dtype.size() == output.dtype.size() && input.begins_memory()
             };
             let pairs = block.outputs.iter().flat_map(|output| block.inputs.iter().map(move |input| (output, input)));
             let fitting = pairs.filter(|(output, (placed, reach, _))| fits(output, placed, *reach));
@@ -123,7 +123,7 @@ fn donors(work: &Work) -> SmallVec<[(Home, Home); 4]> {
 fn read_in_order(work: &Work, home: Home) -> bool {
     let mut looks = operands(work).filter(|p| p.home == home).peekable();
     let size = looks.peek().map(|p| p.dtype.size());
-    looks.all(|p| p.layout.offset == 0 && p.layout.is_row_contiguous() && Some(p.dtype.size()) == size)
+    looks.all(|p| p.begins_memory() && p.layout.is_row_contiguous() && Some(p.dtype.size()) == size)
 }
 
 /// Bytes of memory that may be overwritten after its last use; none if it may not.

@@ -25,12 +25,17 @@ pub(crate) struct Tape {
     pub receivers: Vec<(Array, ValueId)>,
 }
 
+/// The number of calls that are on no tape that runs.
+pub(crate) const INNER: u32 = u32::MAX;
+
 /// A number of a value on the tape.
 pub(crate) type ValueId = u32;
 
 #[derive(Clone)]
 pub(crate) struct TapeCall {
     pub op: OpRef,
+    /// Its number on the tape that runs; [`INNER`] if it is a compiled function's.
+    pub number: u32,
     pub stream: Stream,
     pub inputs: SmallVec<[ValueId; 3]>,
     pub outputs: SmallVec<[ValueId; 1]>,
@@ -253,7 +258,8 @@ impl Order {
 
     fn push_call(&mut self, call: &Call, outputs: SmallVec<[ValueId; 1]>, kept: bool) {
         let inputs = call.inputs.iter().map(|input| self.use_of(input, kept)).collect();
-        self.calls.push(TapeCall { op: call.op.clone(), stream: call.stream, inputs, outputs });
+        let number = self.calls.len() as u32;
+        self.calls.push(TapeCall { op: call.op.clone(), number, stream: call.stream, inputs, outputs });
     }
 
     fn alias(&mut self, seen: &array::Seen, meaning: &[Array]) {

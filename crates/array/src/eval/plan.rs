@@ -20,10 +20,10 @@ use crate::eval::cache::{self, Found};
 use crate::eval::elements::{Bound, Maps, Operand};
 use crate::eval::fuse::{Unit, Way, lowered};
 use crate::eval::map::{self, Group, GroupNode, Reach};
-use crate::eval::order::{Tape, ValueId};
+use crate::eval::order::{INNER, Tape, TapeCall, ValueId};
 use crate::eval::reads::Reads;
 use crate::eval::replay::MaybeReplay;
-use crate::eval::site::Placed;
+use crate::eval::site::{Move, Placed};
 use crate::eval::write::WriteStep;
 use crate::eval::{lifetimes, schedule, switches};
 use crate::launch::{Compiled, PendingCompiled, fold_groups};
@@ -170,7 +170,7 @@ impl Planner {
             };
             // The leaf's own offset is added when the plan runs: slices at other places share the plan.
             let layout = Layout { offset: 0, ..data.layout.clone() };
-            Some(Placed { home, layout, dtype: value.spec.dtype, align })
+            Some(Placed { home, layout, dtype: value.spec.dtype, align, moves: Vec::new() })
         });
         Planner {
             plan: Plan::default(),
@@ -203,7 +203,7 @@ impl Planner {
     pub fn allocate(&mut self, spec: &Spec) -> Placed {
         let home = Home::Slot(self.plan.slots.len());
         self.plan.slots.push(spec.nbytes());
-        Placed { home, layout: Layout::contiguous(&spec.shape), dtype: spec.dtype, align: 16 }
+        Placed { home, layout: Layout::contiguous(&spec.shape), dtype: spec.dtype, align: 16, moves: Vec::new() }
     }
 
     pub(super) fn push(&mut self, work: Work) {
@@ -250,7 +250,8 @@ impl Planner {
         };
         let bytes = (layout.offset - from.layout.offset) * spec.dtype.size() as i64;
         let align = from.align.min(1 << bytes.trailing_zeros().min(4));
-        self.placed[output as usize] = Some(Placed { home: from.home, layout, dtype: spec.dtype, align });
+        let fixed = Placed { layout, dtype: spec.dtype, align, ..from.clone() };
+        self.placed[output as usize] = Some(moving(call, &from, &fixed).unwrap_or(fixed));
         Ok(())
     }
 
@@ -414,13 +415,41 @@ fn donors(group: &Group, inputs: &[Placed], outputs: &[Placed]) -> SmallVec<[(us
     let mut pairs = SmallVec::new();
     for (j, output) in outputs.iter().enumerate() {
         for (i, input) in inputs.iter().enumerate() {
-            let fits = in_memory[i] == Reach::Contiguous && input.layout.offset == 0;
+            let fits = in_memory[i] == Reach::Contiguous && input.begins_memory();
             if fits && input.dtype.size() == output.dtype.size() {
                 pairs.push((inputs.len() + j, i));
             }
         }
     }
     pairs
+}
+
+/// A part of something as the call makes it, placed so that it may begin elsewhere when the plan runs; none if it may not.
+pub(super) fn moving(call: &TapeCall, whole: &Placed, part: &Placed) -> Option<Placed> {
+    if call.number == INNER || part.layout.size() == 0 {
+        return None;
+    }
+    let starts = call.op.starts()?;
+    let mut placed = Placed { align: whole.align, ..part.clone() };
+    let multiples = start_multiples(&starts, &whole.layout.shape, whole.dtype);
+    for ((start, stride), multiple) in starts.iter().zip(&whole.layout.strides).zip(multiples) {
+        placed.layout.offset -= *start as i64 * stride;
+        let bytes = (stride * whole.dtype.size() as i64) << multiple;
+        placed.align = placed.align.min(1 << bytes.trailing_zeros().min(4));
+    }
+    placed.moves.push(Move { call: call.number, strides: whole.layout.strides.clone() });
+    Some(placed)
+}
+
+/// What a plan knows of where a part begins along the axes of a shape: it is a multiple of two to the power of this. Nothing, where
+/// elements that lie without gaps are aligned whatever it is.
+pub(super) fn start_multiples(starts: &[i32], shape: &[i32], dtype: Dtype) -> SmallVec<[u32; 4]> {
+    let strides = crate::shape::contiguous_strides(shape);
+    let known = |(&start, stride): (&i32, i64)| match stride * dtype.size() as i64 % 16 {
+        0 => 0,
+        _ => start.trailing_zeros().min(4),
+    };
+    starts.iter().zip(strides).map(known).collect()
 }
 
 pub(super) fn spans_long(layout: &Layout) -> bool {

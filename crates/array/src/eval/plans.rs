@@ -18,7 +18,7 @@ use crate::eval::fuse;
 use crate::eval::hash::BuildWordHasher;
 use crate::eval::inline;
 use crate::eval::order::Tape;
-use crate::eval::plan::{self, Plan, leaf_align};
+use crate::eval::plan::{self, Plan, leaf_align, start_multiples};
 use crate::eval::replay;
 use crate::eval::switches;
 use crate::launch::PendingCompiled;
@@ -165,7 +165,11 @@ fn write_key(tape: &Tape, tier: Tier, key: &mut Key) {
     }
     for call in &tape.calls {
         key.name(call.op.name());
-        call.op.key(key);
+        call.op.plan_key(key);
+        if let Some(starts) = call.op.starts() {
+            let whole = &tape.values[call.inputs[0] as usize].spec;
+            start_multiples(&starts, &whole.shape, whole.dtype).iter().for_each(|&multiple| key.word(multiple));
+        }
         key.word((call.stream.index as u64) << 32 | (call.inputs.len() as u64) << 16 | call.outputs.len() as u64);
         call.inputs.iter().chain(&call.outputs).for_each(|&value| key.word(value as u64));
     }

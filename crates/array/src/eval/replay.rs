@@ -72,6 +72,8 @@ struct Recorded {
     place: (usize, usize),
     memories: SmallVec<[usize; 4]>,
     values: SmallVec<[(ValueId, u64); 2]>,
+    /// Where the operands begin that move.
+    offsets: SmallVec<[i64; 1]>,
 }
 
 /// Whether a plan is worth recording: many launches, all on one stream of the GPU, and little memory in between.
@@ -142,7 +144,7 @@ impl Replay {
             }
         }
         for (i, launch) in self.launches.iter_mut().enumerate() {
-            if launch.take_values(run) {
+            if launch.take_values(run) | launch.take_offsets(run) {
                 moved.push(i);
             }
         }
@@ -307,7 +309,19 @@ impl Recorded {
             PlanArgument::Fixed(_) => None,
         });
         let memories = launch.operands.iter().map(|placed| memory(placed.home)).collect();
-        Recorded { place, memories, values: values.collect() }
+        Recorded { place, memories, values: values.collect(), offsets: moving_offsets(launch, run) }
+    }
+
+    /// Takes where operands begin in a run. Gives whether one begins elsewhere than before.
+    fn take_offsets(&mut self, run: &Run<'_>) -> bool {
+        if self.offsets.is_empty() {
+            return false;
+        }
+        let (step, part) = self.place;
+        let offsets = moving_offsets(launches(&run.plan.steps[step])[part], run);
+        let differs = offsets != self.offsets;
+        self.offsets = offsets;
+        differs
     }
 
     /// Takes the plain values of a run. Gives whether one differs from before.
@@ -331,10 +345,15 @@ impl Recorded {
         let parts: SmallVec<[Part<'_>; 6]> = (self.memories.iter().zip(&launch.operands))
             .map(|(&memory, placed)| {
                 let Memory { buffer, start, .. } = &memories[memory];
-                let offset = (*start as i64 + placed.layout.offset) as u64 * placed.dtype.size() as u64;
+                let offset = (*start as i64 + run.offset(placed)) as u64 * placed.dtype.size() as u64;
                 Part { buffer: buffer.as_ref().expect("it was bound"), offset }
             })
             .collect();
         launch.kernel.with_launch_at(launch.groups, &parts, &run.arguments(&launch.arguments), use_it)
     }
+}
+
+/// Where the operands begin that may begin elsewhere the next time.
+fn moving_offsets(launch: &LaunchStep, run: &Run<'_>) -> SmallVec<[i64; 1]> {
+    launch.operands.iter().filter(|placed| !placed.moves.is_empty()).map(|placed| run.offset(placed)).collect()
 }

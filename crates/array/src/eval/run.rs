@@ -17,7 +17,7 @@ use crate::eval::map::Reach;
 use crate::eval::order::{Tape, ValueId};
 use crate::eval::plan::{BlockStep, Home, HostStep, LaunchStep, Plan, PlanArgument, Step, Work};
 use crate::eval::replay::{MaybeReplay, Replay};
-use crate::eval::site::{HostInput, HostOutput, HostSite, Placed};
+use crate::eval::site::{HostInput, HostOutput, HostSite, Move, Placed};
 use crate::eval::stats;
 use crate::eval::write::{HostCopy, PartStep, WriteStep};
 use crate::gpu::{self, Event};
@@ -156,7 +156,7 @@ impl Run<'_> {
         for placed in &launch.operands {
             let home = donated(step, placed.home);
             sides.push(self.gpu_side(home, step.stream)?);
-            offsets.push((self.leaf_offset(home) + placed.layout.offset) as u64 * placed.dtype.size() as u64);
+            offsets.push((self.leaf_offset(home) + self.offset(placed)) as u64 * placed.dtype.size() as u64);
         }
         let parts: SmallVec<[Part<'_>; 6]> =
             sides.iter().zip(&offsets).map(|(side, &offset)| Part { buffer: &side.buffer, offset }).collect();
@@ -220,7 +220,7 @@ impl Run<'_> {
                     return Input::InPlace(output);
                 }
                 let size = placed.dtype.size();
-                let start = self.leaf_offset(placed.home) + placed.layout.offset;
+                let start = self.leaf_offset(placed.home) + self.offset(placed);
                 let memory = read[i].as_ref().map_or(&bits[i][..size], |bytes| bytes.bytes());
                 match reach {
                     Reach::Value => Input::Scalar(memory),
@@ -244,7 +244,7 @@ impl Run<'_> {
             storages.iter().map(|s| s.as_ref().map(|s| s.read()).transpose()).collect::<Result<_>>()?;
         let mut guards: Vec<HostBytesMut<'_>> = written.iter().map(|storage| storage.write()).collect();
         let inputs = host.inputs.iter().enumerate().map(|(i, (placed, _))| {
-            let offset = self.leaf_offset(placed.home) + placed.layout.offset;
+            let offset = self.leaf_offset(placed.home) + self.offset(placed);
             let bytes = read[i].as_ref().map_or(&bits[i][..placed.dtype.size()], |bytes| bytes.bytes());
             HostInput { bytes, layout: Layout { offset, ..placed.layout.clone() }, dtype: placed.dtype }
         });
@@ -292,7 +292,7 @@ impl Run<'_> {
 
     fn copy(&self, copy: &HostCopy) -> Result<()> {
         let [from, to] = &copy.operands;
-        let start = |placed: &Placed| self.leaf_offset(placed.home) + placed.layout.offset;
+        let start = |placed: &Placed| self.leaf_offset(placed.home) + self.offset(placed);
         // As a number, so that it is aligned as one.
         let (bits, memory) = (u64::from_ne_bytes(self.value_bytes(from)), self.memory(from.home));
         let read = memory.as_ref().map(|storage| storage.read()).transpose()?;
@@ -334,7 +334,7 @@ impl Run<'_> {
                 slot.storage.set_ready(event);
             }
         }
-        let offset = self.leaf_offset(placed.home) + placed.layout.offset;
+        let offset = self.leaf_offset(placed.home) + self.offset(placed);
         Data { source: Source::Memory(self.storage(placed.home)), layout: Layout { offset, ..placed.layout.clone() } }
     }
 
@@ -354,6 +354,15 @@ impl Run<'_> {
             Some(inner) => &self.plan.leaves[inner],
         };
         leaf.as_ref().expect("leaves have data")
+    }
+
+    /// Elements before the first one from where a plan counts, those included that it asks for when it runs.
+    pub fn offset(&self, placed: &Placed) -> i64 {
+        let moved = |Move { call, strides }: &Move| -> i64 {
+            let starts = self.tape.calls[*call as usize].op.starts().expect("the same op as when it was planned");
+            starts.iter().zip(strides).map(|(&start, stride)| start as i64 * stride).sum()
+        };
+        placed.layout.offset + placed.moves.iter().map(moved).sum::<i64>()
     }
 
     /// Elements before the first of a leaf; a plan counts from there.

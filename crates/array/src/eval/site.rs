@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::eval::elements::{Elements, Maps, Operand, Results};
 use crate::eval::plan::{Home, Planner};
 use crate::op::Key;
-use crate::shape::{Layout, Spec};
+use crate::shape::{Layout, Spec, Strides};
 
 /// An array as a kernel is given it: which memory, and where in it.
 #[derive(Clone, Debug)]
@@ -20,6 +20,16 @@ pub struct Placed {
     pub dtype: Dtype,
     /// What the first element's address is a multiple of, at most 16.
     pub align: u32,
+    /// What the layout's offset lacks, and is asked for when the plan runs.
+    pub(crate) moves: Vec<Move>,
+}
+
+/// Elements by which something lies further on: where the part of a call begins, along axes with these strides.
+#[derive(Clone, Debug)]
+pub(crate) struct Move {
+    /// The call's number on the tape that runs.
+    pub call: u32,
+    pub strides: Strides,
 }
 
 /// A call that is about to become launches.
@@ -159,6 +169,11 @@ impl Site<'_> {
 }
 
 impl Placed {
+    /// Whether it begins where its memory does.
+    pub(crate) fn begins_memory(&self) -> bool {
+        self.layout.offset == 0 && self.moves.is_empty()
+    }
+
     /// The same memory beginning at its lowest element, and the number of elements from there to the first.
     pub fn base(&self) -> (Placed, i64) {
         let low = self.layout.extent().map_or(self.layout.offset, |(low, _)| low);

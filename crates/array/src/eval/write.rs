@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::eval::cache;
 use crate::eval::fuse::lowered;
 use crate::eval::order::Tape;
-use crate::eval::plan::{Home, LaunchStep, PlanArgument, Planner, Work, spans_long};
+use crate::eval::plan::{Home, LaunchStep, PlanArgument, Planner, Work, moving, spans_long};
 use crate::eval::site::Placed;
 use crate::kernels::copy::{WORKGROUP, copy};
 use crate::launch::fold_groups;
@@ -61,7 +61,14 @@ impl Planner {
         };
         self.placed[call.outputs[0] as usize] = Some(to.clone());
         let written = call.inputs[has_base as usize..].iter().map(|&value| self.at(value).clone());
-        let copies = written.zip(parts).filter(|(_, part)| part.size() > 0).collect();
+        let mut copies: Vec<(Placed, Layout)> = written.zip(parts).filter(|(_, part)| part.size() > 0).collect();
+        let mut to = to;
+        if let [(_, part)] = copies.as_mut_slice()
+            && let Some(moving) = moving(call, &to, &Placed { layout: part.clone(), ..to.clone() })
+        {
+            *part = moving.layout;
+            (to.align, to.moves) = (moving.align, moving.moves);
+        }
         self.write_parts(&to, copies)
     }
 

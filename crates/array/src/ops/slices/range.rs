@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
-use crate::op::Key;
+use crate::op::{Key, Starts};
 use crate::shape::{Layout, Shape};
 
 /// Every `step`-th element of an axis from `start` on, `size` of them.
@@ -79,6 +79,19 @@ impl Ranges {
     /// The same with an axis of `n`, all of it, before the others.
     pub fn behind(&self, n: i32) -> Ranges {
         Ranges(std::iter::once(Range::whole(n)).chain(self.0.iter().copied()).collect())
+    }
+
+    /// Where it begins along each axis.
+    pub fn starts(&self) -> Starts {
+        self.0.iter().map(|range| range.start).collect()
+    }
+
+    /// Adds all but where it begins.
+    pub fn plan_key(&self, key: &mut Key) {
+        key.word(self.0.len() as u64);
+        for Range { step, size, .. } in &self.0 {
+            key.ints(&[*step, *size]);
+        }
     }
 
     pub fn key(&self, key: &mut Key) {

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::range::Ranges;
 use crate::array::Array;
 use crate::error::{Error, Result};
-use crate::op::{At, Key, Lowering, Op, Place, Specs, View, expect_inputs};
+use crate::op::{At, Key, Lowering, Op, Place, Specs, Starts, View, expect_inputs};
 use crate::ops::catalogue::Entry;
 use crate::ops::full::zeros_like;
 use crate::ops::slices::update::update_ranges;
@@ -37,6 +37,14 @@ impl Op for Slice {
 
     fn key(&self, key: &mut Key) {
         self.ranges.key(key);
+    }
+
+    fn plan_key(&self, key: &mut Key) {
+        self.ranges.plan_key(key);
+    }
+
+    fn starts(&self) -> Option<Starts> {
+        Some(self.ranges.starts())
     }
 
     fn infer(&self, inputs: &[&Spec]) -> Result<Specs> {

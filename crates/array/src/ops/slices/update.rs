@@ -7,7 +7,7 @@ use super::slice::slice_ranges;
 use crate::array::{Array, call_one};
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
-use crate::op::{At, Key, Lowering, Op, Place, Specs, Write, expect_inputs};
+use crate::op::{At, Key, Lowering, Op, Place, Specs, Starts, Write, expect_inputs};
 use crate::ops::astype::astype;
 use crate::ops::broadcast_to::broadcast_to;
 use crate::ops::catalogue::{Case, Entry, Sample};
@@ -51,6 +51,14 @@ impl Op for SliceUpdate {
 
     fn key(&self, key: &mut Key) {
         self.ranges.key(key);
+    }
+
+    fn plan_key(&self, key: &mut Key) {
+        self.ranges.plan_key(key);
+    }
+
+    fn starts(&self) -> Option<Starts> {
+        Some(self.ranges.starts())
     }
 
     fn infer(&self, inputs: &[&Spec]) -> Result<Specs> {
