@@ -10,6 +10,7 @@ pub mod catalogue;
 pub(crate) mod copy;
 pub mod create;
 pub mod depends;
+pub mod fast;
 pub mod full;
 pub mod gather;
 pub mod joins;
@@ -34,6 +35,7 @@ static FAMILIES: &[fn() -> Vec<Entry>] = &[
     bitcast::entries,
     broadcast_to::entries,
     create::entries,
+    fast::entries,
     full::entries,
     gather::entries,
     joins::entries,

@@ -1,8 +1,8 @@
 //! Every public function that can fail, with arguments drawn at random.
 
 use pumice::ops::{
-    arg_reduce, astype, binary, bitcast, broadcast_to, create, depends, full, gather, joins, matmul, reduce, scatter,
-    select, slices, softmax, unary, views,
+    arg_reduce, astype, binary, bitcast, broadcast_to, create, depends, fast, full, gather, joins, matmul, reduce,
+    scatter, select, slices, softmax, unary, views,
 };
 use pumice::random::{self, Samples};
 use pumice::{Array, Dtype, Result, indexing};
@@ -157,6 +157,19 @@ pub const FOLDS: &[Row] = rows! {
     addmm: |d, x| matmul::addmm(&d.array_near(&x), &x, &d.array_near(&x), d.number() as f32, 0.5);
     inner: |d, x| matmul::inner(&x, &d.array_near(&x));
     outer: |d, x| matmul::outer(&x, &d.array_near(&x));
+    rms_norm: |d, x| fast::rms_norm(&x, d.flag().then_some(&d.array_near(&x)), d.number() as f32);
+    layer_norm: |d, x| fast::layer_norm(&x, d.flag().then_some(&d.array_near(&x)), d.flag().then_some(&d.array()), 0.5);
+    rope: |d, x| {
+        let freqs = d.flag().then(|| d.array());
+        let base = d.flag().then(|| d.number() as f32);
+        let turn = fast::Rope { dims: d.int(), traditional: d.flag(), base, scale: d.number() as f32, freqs: freqs.as_ref() };
+        if d.flag() { fast::rope(&x, d.int(), turn) } else { fast::rope(&x, d.array(), turn) }
+    };
+    scaled_dot_product_attention: |d, x| {
+        let (k, v, mask) = (d.array_near(&x), d.array_near(&x), d.array_near(&x));
+        let mask = d.pick(&[fast::Mask::None, fast::Mask::Causal, fast::Mask::Array(&mask)]);
+        fast::scaled_dot_product_attention(&x, &k, &v, d.number() as f32, mask, d.flag().then_some(&d.array()))
+    };
     tensordot: |d, x| matmul::tensordot(&x, &d.array_near(&x), &d.axes(), &d.axes());
 };
 
