@@ -61,6 +61,7 @@ pub fn get(x: &Array, expression: &[Index]) -> Result<Array> {
     let selection = Selection::new(x.shape(), expression)?;
     let part = selection.slice(x)?;
     let kept = match selection.arrays.is_empty() {
+        true if selection.keeps_axes() => part,
         true => reshape(&part, &selection.kept(part.shape()))?,
         false => {
             let (arrays, axes) = selection.index_arrays();

@@ -15,11 +15,11 @@ use crate::shape::{Shape, broadcast, size_of};
 /// broadcast together, stand before `before` of them; and new axes are put in between at last.
 #[derive(Debug)]
 pub(super) struct Selection {
-    start: Vec<i32>,
-    stop: Vec<i32>,
-    step: Vec<i32>,
+    start: Shape,
+    stop: Shape,
+    step: Shape,
     /// Whether each axis goes: an int's does, and an index array's.
-    gone: Vec<bool>,
+    gone: SmallVec<[bool; 4]>,
     /// The index arrays, and the axes they point along.
     pub arrays: Vec<(usize, Array)>,
     /// Axes that the index arrays have together.
@@ -27,7 +27,7 @@ pub(super) struct Selection {
     /// Axes of the sliced array before those of the index arrays.
     before: usize,
     /// Places of the new axes in the result.
-    pub new_axes: Vec<i32>,
+    pub new_axes: Shape,
 }
 
 impl Selection {
@@ -36,7 +36,7 @@ impl Selection {
         let mut selection = Selection::whole(shape);
         let mut order = Order::default();
         let mut axis = 0;
-        for index in &expression {
+        for index in expression {
             match index {
                 Index::NewAxis => order.plain(Axis::New),
                 Index::Slice { start, stop, step } => {
@@ -62,8 +62,8 @@ impl Selection {
 
     fn whole(shape: &[i32]) -> Selection {
         let n = shape.len();
-        let (start, stop, step) = (vec![0; n], shape.to_vec(), vec![1; n]);
-        let (gone, arrays, new_axes) = (vec![false; n], Vec::new(), Vec::new());
+        let (start, stop, step) = (Shape::from_elem(0, n), Shape::from_slice(shape), Shape::from_elem(1, n));
+        let (gone, arrays, new_axes) = (SmallVec::from_elem(false, n), Vec::new(), Shape::new());
         Selection { start, stop, step, gone, arrays, positions: 0, before: 0, new_axes }
     }
 
@@ -102,6 +102,11 @@ impl Selection {
     /// An array with its slice replaced.
     pub fn with_slice(&self, x: &Array, part: &Array) -> Result<Array> {
         slice_update(x, part, &self.start, &self.stop, &self.step)
+    }
+
+    /// Whether every axis stays.
+    pub fn keeps_axes(&self) -> bool {
+        !self.gone.contains(&true)
     }
 
     /// The sizes of the slice's axes that do not go.
@@ -173,10 +178,14 @@ impl Order {
     }
 }
 
+/// Says nothing about an axis.
+static WHOLE: Index = Index::Slice { start: None, stop: None, step: None };
+
 /// The expression with slices of whole axes for its ellipsis, or at its end.
-fn without_ellipsis(ndim: usize, expression: &[Index]) -> Result<Vec<Index>> {
-    let is_ellipsis = |index: &&Index| matches!(index, Index::Ellipsis);
-    if expression.iter().filter(is_ellipsis).count() > 1 {
+fn without_ellipsis(ndim: usize, expression: &[Index]) -> Result<impl Iterator<Item = &Index>> {
+    let mut places = (0..expression.len()).filter(|&i| matches!(expression[i], Index::Ellipsis));
+    let place = places.next();
+    if places.next().is_some() {
         return Err(Error::Value("[index] an index can only have a single ellipsis but has several.".into()));
     }
     let said = expression.iter().filter(|index| !matches!(index, Index::Ellipsis | Index::NewAxis)).count();
@@ -185,15 +194,9 @@ fn without_ellipsis(ndim: usize, expression: &[Index]) -> Result<Vec<Index>> {
             "[index] there must be at most {ndim} indices, one an axis, but are {said}."
         )));
     }
-    let mut all = expression.to_vec();
-    let place = all.iter().position(|index| matches!(index, Index::Ellipsis));
-    if let Some(place) = place {
-        all.remove(place);
-    }
-    let rest = std::iter::repeat_n(Index::Slice { start: None, stop: None, step: None }, ndim - said);
-    let place = place.unwrap_or(all.len());
-    all.splice(place..place, rest);
-    Ok(all)
+    let (before, after) = expression.split_at(place.unwrap_or(expression.len()));
+    let rest = std::iter::repeat_n(&WHOLE, ndim - said);
+    Ok(before.iter().chain(rest).chain(after.iter().skip(place.is_some() as usize)))
 }
 
 /// The range of one element.

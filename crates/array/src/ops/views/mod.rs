@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::op::{Op, View};
 use crate::ops::broadcast_to::broadcast_together;
 use crate::ops::catalogue::{Case, Entry, Sample};
+use crate::shape::{Shape, Spec};
 
 pub use as_strided::as_strided;
 pub use contiguous::contiguous;
@@ -25,14 +26,30 @@ pub fn broadcast_arrays(arrays: &[Array]) -> Result<Vec<Array>> {
 
 /// Calls a view. Of what is known already, so is the view of it: no call is made.
 pub(crate) fn look(op: impl Op + View, x: &Array) -> Result<Array> {
-    // float64 goes the long way, where a GPU stream refuses it.
-    if let Some(data) = x.data().filter(|_| !x.is_tracer() && x.dtype() != Dtype::F64) {
-        let spec = op.infer(&[x.spec()])?.remove(0);
-        if let Some(layout) = op.view(&data.layout, &spec) {
-            return Ok(Array::evaluated(spec, Data { source: data.source, layout }));
-        }
+    let Some(data) = known(x) else { return call_one(op, [x.clone()]) };
+    let shape = op.infer(&[x.spec()])?.remove(0).shape;
+    view_of(op, x, data, shape)
+}
+
+/// Calls a view whose result is known to have a shape.
+pub(crate) fn look_as(op: impl Op + View, x: &Array, shape: Shape) -> Result<Array> {
+    match known(x) {
+        Some(data) => view_of(op, x, data, shape),
+        None => call_one(op, [x.clone()]),
     }
-    call_one(op, [x.clone()])
+}
+
+/// What an array is made of, if it is known and no transform follows it. float64 goes the long way, where a GPU stream refuses it.
+fn known(x: &Array) -> Option<Data> {
+    if x.dtype() == Dtype::F64 || x.is_tracer() { None } else { x.data() }
+}
+
+fn view_of(op: impl Op + View, x: &Array, data: Data, shape: Shape) -> Result<Array> {
+    let spec = Spec::new(shape, x.dtype());
+    match op.view(&data.layout, &spec) {
+        Some(layout) => Ok(Array::evaluated(spec, Data { source: data.source, layout })),
+        None => call_one(op, [x.clone()]),
+    }
 }
 
 /// Inputs of which some have an extra axis: all of them with it in front, and its size.

@@ -9,7 +9,7 @@ use crate::array::Array;
 use crate::error::{Error, Result};
 use crate::op::{At, Key, Lowering, Op, Place, Specs, View, expect_inputs};
 use crate::ops::catalogue::Entry;
-use crate::ops::views::{case_of, look, moveaxis};
+use crate::ops::views::{case_of, look_as, moveaxis};
 use crate::shape::{self, Layout, Shape, Spec, Strides, normalize_axes, normalize_axis};
 
 type Axes = SmallVec<[usize; 4]>;
@@ -88,7 +88,7 @@ pub fn atleast_3d(x: &Array) -> Result<Array> {
 
 fn refold(x: &Array, op: Refold) -> Result<Array> {
     let shape = op.result(x.shape())?;
-    if shape.as_slice() == x.shape() { Ok(x.clone()) } else { look(op, x) }
+    if shape.as_slice() == x.shape() { Ok(x.clone()) } else { look_as(op, x, shape) }
 }
 
 /// A shape of `size` elements, -1 replaced by what the other sizes leave.
@@ -233,7 +233,7 @@ impl View for Refold {
 
 /// The layout in another shape; none if no strides reach the elements in order.
 pub(crate) fn refold_layout(layout: &Layout, shape: &[i32]) -> Option<Layout> {
-    if layout.size() == 0 {
+    if layout.size() == 0 || layout.is_row_contiguous() {
         return Some(Layout { offset: layout.offset, ..Layout::contiguous(shape) });
     }
     let (sizes, strides) = shape::collapse(&layout.shape, &[&layout.strides]);
