@@ -25,7 +25,7 @@ pub use grad::{grad, value_and_grad};
 pub use jvp::jvp;
 pub use program::Program;
 pub use vjp::vjp;
-pub use vmap::{Axes, vmap};
+pub use vmap::{Axes, Mapping, vmap};
 
 pub(crate) use jvp::jvp_of_meaning;
 pub(crate) use vjp::vjp_of_meaning;

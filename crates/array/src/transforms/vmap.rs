@@ -59,15 +59,37 @@ where
     F: Fn(&[Array]) -> Result<Vec<Array>>,
 {
     let (in_axes, out_axes) = (in_axes.into(), out_axes.into());
-    move |inputs| {
+    move |inputs| Mapping::new(&f, &in_axes, inputs)?.placed(&out_axes)
+}
+
+/// What a function gives over one more axis of its inputs, before it is settled where the axis goes in the results.
+pub struct Mapping {
+    outputs: Vec<Mapped>,
+    /// Elements along the axis.
+    size: i32,
+}
+
+impl Mapping {
+    /// Traces the function and maps what it did.
+    pub fn new(f: impl Fn(&[Array]) -> Result<Vec<Array>>, in_axes: &Axes, inputs: &[Array]) -> Result<Mapping> {
         let axes = in_axes.of("inputs", inputs.len())?;
         let axes = inputs.iter().zip(axes).map(|(x, axis)| input_axis(x, axis)).collect::<Result<Vec<_>>>()?;
         let size = mapped_size(inputs, &axes)?;
         let traces = traces(inputs, &axes);
         let outputs = traced(|| f(&traces))?;
-        let places = out_axes.of("outputs", outputs.len())?;
-        let mapped = map_tape(inputs, &axes, &traces, &outputs)?;
-        mapped.into_iter().zip(places).map(|((y, axis), place)| placed(y, axis, place, size)).collect()
+        Ok(Mapping { outputs: map_tape(inputs, &axes, &traces, &outputs)?, size })
+    }
+
+    /// Whether each result depends on a mapped input.
+    pub fn is_mapped(&self) -> impl Iterator<Item = bool> {
+        self.outputs.iter().map(|(_, axis)| axis.is_some())
+    }
+
+    /// The results with the axis where it is wanted.
+    pub fn placed(self, out_axes: &Axes) -> Result<Vec<Array>> {
+        let places = out_axes.of("outputs", self.outputs.len())?;
+        let outputs = self.outputs.into_iter().zip(places);
+        outputs.map(|((y, axis), place)| placed(y, axis, place, self.size)).collect()
     }
 }
 
