@@ -12,6 +12,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::device::{DeviceKind, Stream, current_stream, the_gpu};
 use crate::dtype::{Dtype, Element};
 use crate::error::{Error, Result};
+use crate::gpu::Event;
 use crate::op::{Lowering, Op, OpRef, Place, Specs};
 use crate::ops;
 use crate::shape::{self, Layout, Shape, Spec};
@@ -298,6 +299,14 @@ impl Array {
 
     pub(crate) fn data(&self) -> Option<Data> {
         self.node.lock().data.as_deref().cloned()
+    }
+
+    /// When the GPU will be done with it, if it was started and is not done.
+    pub(crate) fn unfinished(&self) -> Option<Event> {
+        match &self.node.lock().data.as_ref()?.source {
+            Source::Memory(storage) => storage.unfinished(),
+            Source::Value(_) => None,
+        }
     }
 
     /// The call it is an output of; none if it was given its values, or evaluation has let go of the call.

@@ -33,7 +33,7 @@ mod typed_bits;
 pub use array::Array;
 pub use device::{
     Device, DeviceKind, Stream, ThreadLocalStream, clear_streams, current_stream, default_device, default_stream,
-    new_stream, new_stream_with, new_thread_local_stream, new_thread_unsafe_stream, set_default_device,
+    forked, new_stream, new_stream_with, new_thread_local_stream, new_thread_unsafe_stream, set_default_device,
     set_default_stream, synchronize, the_gpu, with_stream,
 };
 pub use dtype::{Complex64, Dtype, Element};

@@ -31,10 +31,11 @@ impl Sides {
     /// The GPU's bytes where the host has none of its own but can read those.
     fn mapped(&self) -> Result<Option<Mapped>> {
         let Some(side) = self.gpu.as_ref().filter(|_| !self.host_valid) else { return Ok(None) };
+        let gpu = the_gpu()?;
         if let Some(event) = &side.ready {
             event.wait()?;
         }
-        let mapped = the_gpu()?.device().read_mapped(&side.buffer);
+        let mapped = gpu.device().read_mapped(&side.buffer);
         if mapped.is_some() {
             violations()?;
         }
@@ -55,9 +56,10 @@ pub(crate) struct GpuSide {
 impl GpuSide {
     /// Copies bytes to the host once they are written.
     fn download(&self, start: usize, into: &mut [u8]) -> Result<()> {
+        let gpu = the_gpu()?;
         match &self.ready {
             Some(event) => event.download(&self.buffer, start as u64, into)?,
-            None => the_gpu()?.device().download(&self.buffer, start as u64, into)?,
+            None => gpu.device().download(&self.buffer, start as u64, into)?,
         }
         violations()
     }
@@ -114,6 +116,13 @@ impl Storage {
         if let Some(side) = &mut self.lock().gpu {
             side.ready = Some(event.clone());
         }
+    }
+
+    /// When the GPU will have written it; none if it has, or if it was not given the work yet.
+    pub fn unfinished(&self) -> Option<Event> {
+        let sides = self.lock();
+        let event = sides.gpu.as_ref()?.ready.as_ref()?;
+        if event.is_done().unwrap_or(false) { None } else { Some(event.clone()) }
     }
 
     /// The bytes on the GPU, copied there if they are not yet.

@@ -78,7 +78,7 @@ impl Calls {
     pub(crate) fn working(&self, during: &'static str) -> Result<()> {
         match self.health() {
             Health::Working => Ok(()),
-            Health::Lost | Health::Hung => Err(Error::DeviceLost { during, last_kernels: Vec::new() }),
+            _ => Err(Error::DeviceLost { during, last_kernels: Vec::new() }),
         }
     }
 
@@ -87,9 +87,10 @@ impl Calls {
         self.shim.mark(health);
     }
 
-    /// Whether objects of this device may be destroyed: not while a hung kernel may still use them.
+    /// Whether objects of this device may be destroyed: not while a hung kernel may still use them, nor if they are another
+    /// process's.
     pub(crate) fn may_destroy(&self) -> bool {
-        self.health() != Health::Hung
+        matches!(self.health(), Health::Working | Health::Lost)
     }
 
     pub(crate) fn instance(&self) -> &Arc<Instance> {

@@ -174,6 +174,12 @@ impl Device {
         self.0.pipelines.save()
     }
 
+    /// Never touches the device again: calls fail, and objects are forgotten instead of destroyed. For processes made by `fork`,
+    /// where the driver belongs to the parent.
+    pub fn abandon(&self) {
+        self.calls().mark(Health::Abandoned);
+    }
+
     /// What the validation layers said so far.
     pub fn validation_messages(&self) -> Vec<String> {
         self.validation_log().messages()
@@ -214,6 +220,10 @@ impl Device {
 impl Inner {
     /// Ends background threads and waits for submitted work.
     pub(crate) fn rest(&self) {
+        // The threads are the other process's too.
+        if self.calls.health() == Health::Abandoned {
+            return;
+        }
         self.pipelines.rest();
         let _ = self.timeline.wait_idle("exit");
     }

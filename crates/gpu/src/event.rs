@@ -29,6 +29,13 @@ impl Event {
         Ok(())
     }
 
+    /// Waits like [`wait`](Event::wait), but asks every so often whether to go on, and says whether the device has reached it.
+    pub fn wait_while(&self, every: Duration, go_on: impl FnMut() -> bool) -> Result<bool> {
+        let reached = self.device.timeline().wait_while(self.value, "wait", every, go_on)?;
+        self.device.timeline().retire();
+        Ok(reached)
+    }
+
     /// Waits at most this long and says whether the device has reached it.
     pub fn wait_for(&self, time: Duration) -> Result<bool> {
         self.device.timeline().wait_for(self.value, time)

@@ -138,23 +138,37 @@ impl Timeline {
 
     /// Waits until a value is reached; fails when the device stops making progress.
     pub(crate) fn wait(&self, value: u64, during: &'static str) -> Result<()> {
+        self.wait_while(value, during, Duration::MAX, || true).map(drop)
+    }
+
+    /// The same, but asks every so often whether to go on, and says whether the value was reached.
+    pub(crate) fn wait_while(
+        &self,
+        value: u64,
+        during: &'static str,
+        every: Duration,
+        mut go_on: impl FnMut() -> bool,
+    ) -> Result<bool> {
         if self.is_done(value)? {
-            return Ok(());
+            return Ok(true);
         }
         self.counters.waits.add(1);
         let mut patience = Patience::new(self.watchdog.limit(), self.poll()?);
         if self.spin(value, SPIN.min(self.watchdog.limit()))? {
-            return Ok(());
+            return Ok(true);
         }
         loop {
             let progress = self.poll()?;
             if progress >= value {
-                return Ok(());
+                return Ok(true);
             }
             let Some(left) = patience.left(progress) else {
                 return Err(self.hang(during));
             };
-            self.block(value, left)?;
+            self.block(value, left.min(every))?;
+            if self.poll()? < value && !go_on() {
+                return Ok(false);
+            }
         }
     }
 
@@ -210,7 +224,7 @@ impl Timeline {
         }
         let abandoned = std::mem::take(&mut *lock(&self.held));
         match self.calls.health() {
-            Health::Hung => std::mem::forget(abandoned),
+            Health::Hung | Health::Abandoned => std::mem::forget(abandoned),
             _ => self.calls.drain_lost(),
         }
     }

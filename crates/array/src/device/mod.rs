@@ -2,11 +2,14 @@
 //!
 //! The default device is the process's, the GPU where there is one.
 
+mod fork;
 mod stream;
 
 use std::fmt;
 use std::sync::{OnceLock, PoisonError, RwLock};
 
+pub(crate) use fork::expect_no_helpers;
+pub use fork::forked;
 pub use stream::{
     Stream, ThreadLocalStream, clear_streams, current_stream, default_stream, new_stream, new_stream_with,
     new_thread_local_stream, new_thread_unsafe_stream, set_default_stream, synchronize, with_stream,
@@ -55,6 +58,7 @@ impl fmt::Display for Device {
 
 /// The GPU, opened when it is first asked for, or why there is none.
 pub fn the_gpu() -> Result<&'static Gpu> {
+    fork::refuse_gpu()?;
     GPU.get_or_init(Gpu::chosen).as_ref().map_err(Clone::clone)
 }
 
@@ -72,15 +76,21 @@ pub fn default_device() -> Device {
 
 /// Sends work to another device from now on, in all threads.
 pub fn set_default_device(device: Device) -> Result<()> {
+    if device == Device::GPU {
+        fork::refuse_gpu()?;
+    }
     if !device.is_available() {
         return Err(Error::Value(format!("[set_default_device] the device must be available but {device} is not.")));
     }
-    *default().write().unwrap_or_else(PoisonError::into_inner) = device;
+    // Whoever asks for the CPU before anything else never opens the GPU.
+    let known = DEFAULT.get_or_init(|| RwLock::new(device));
+    *known.write().unwrap_or_else(PoisonError::into_inner) = device;
     Ok(())
 }
 
+static DEFAULT: OnceLock<RwLock<Device>> = OnceLock::new();
+
 fn default() -> &'static RwLock<Device> {
-    static DEFAULT: OnceLock<RwLock<Device>> = OnceLock::new();
     DEFAULT.get_or_init(|| RwLock::new(if Device::GPU.is_available() { Device::GPU } else { Device::CPU }))
 }
 

@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use super::{Device, DeviceKind, the_gpu};
 use crate::error::{Error, Result};
 use crate::eval::cache::violations;
+use crate::eval::interrupt;
 use crate::gpu::StreamOptions;
 use crate::{gpu, random};
 
@@ -197,7 +198,7 @@ pub fn synchronize(stream: Stream) -> Result<()> {
     match stream.device.kind {
         DeviceKind::Cpu => Ok(()),
         DeviceKind::Gpu => {
-            gpu_stream(stream)?.synchronize()?;
+            interrupt::wait(&gpu_stream(stream)?.commit()?)?;
             violations()
         }
     }

@@ -9,6 +9,7 @@ mod fuse;
 mod growth;
 mod hash;
 mod inline;
+pub(crate) mod interrupt;
 mod lifetimes;
 pub(crate) mod map;
 mod order;
@@ -25,18 +26,22 @@ pub(crate) mod switches;
 mod write;
 
 use crate::array::Array;
+use crate::device::expect_no_helpers;
 use crate::error::{Error, Result};
 use crate::gpu::Event;
 
+pub use interrupt::set_interrupt;
 pub use plans::{Tier, set_tier};
 pub use stats::{Stats, stats};
 pub use switches::{set_checked, set_disabled};
 
 /// Computes arrays, and waits until they are there.
 pub fn eval(arrays: &[Array]) -> Result<()> {
-    let events = start(arrays)?;
+    let started: Vec<Event> = arrays.iter().filter_map(Array::unfinished).collect();
+    let mut events = start(arrays)?;
+    events.extend(started);
     for event in &events {
-        event.wait()?;
+        interrupt::wait(event)?;
     }
     if events.is_empty() { Ok(()) } else { cache::violations() }
 }
@@ -54,6 +59,7 @@ fn start(arrays: &[Array]) -> Result<Vec<Event>> {
     if pending.is_empty() {
         return Ok(Vec::new());
     }
+    expect_no_helpers();
     let mut tape = order::order(&pending)?;
     stats::count(|c| &c.evaluations);
     stats::add(|c| &c.calls, tape.calls.len() as u64);

@@ -13,6 +13,7 @@ use crate::cpu::copy::Copy;
 use crate::device::{DeviceKind, Stream, expect_stream, gpu_stream, the_gpu};
 use crate::dtype::Dtype;
 use crate::error::Result;
+use crate::eval::interrupt::Pace;
 use crate::eval::map::Reach;
 use crate::eval::order::{Tape, ValueId};
 use crate::eval::plan::{BlockStep, Home, HostStep, LaunchStep, Plan, PlanArgument, Step, Work};
@@ -33,7 +34,7 @@ pub(crate) fn run(plan: &Plan, tape: &Tape) -> Result<Vec<Event>> {
     for step in plan.steps.iter().filter(|step| known.replace(step.stream) != Some(step.stream)) {
         expect_stream(step.stream)?;
     }
-    let mut run = Run { plan, tape, slots: vec![None; plan.slots.len()], streams: HashMap::new() };
+    let mut run = Run { plan, tape, slots: vec![None; plan.slots.len()], streams: HashMap::new(), overwrites: false };
     let replayed = match &plan.replay {
         Some(replay) => run.replay(&mut replay.borrow_mut())?,
         None => None,
@@ -59,6 +60,8 @@ pub(crate) struct Run<'a> {
     tape: &'a Tape,
     slots: Vec<Option<Slot>>,
     streams: HashMap<u32, Arc<gpu::Stream>>,
+    /// Whether memory that the graph began with was overwritten: then it cannot be evaluated again, and no interrupt is heard.
+    overwrites: bool,
 }
 
 /// A slot's memory, and the stream that wrote it.
@@ -71,8 +74,15 @@ struct Slot {
 impl Run<'_> {
     /// Does one step after the other.
     fn steps(&mut self) -> Result<HashMap<u32, Event>> {
-        for step in &self.plan.steps {
+        let mut pace = Pace::new();
+        for (i, step) in self.plan.steps.iter().enumerate() {
+            // Recording is quick, so the clock is looked at less often.
+            let long = step.stream.device.kind == DeviceKind::Cpu || i % 64 == 63;
+            if long && !self.overwrites {
+                pace.ask()?;
+            }
             self.step(step)?;
+            self.overwrites |= step.donations.iter().any(|(from, _)| matches!(from, Home::Leaf(_)));
         }
         self.commit()
     }

@@ -20,6 +20,8 @@ pub enum Health {
     Lost = 1,
     /// It did not finish in time and may be running still: its objects must not be destroyed, only forgotten.
     Hung = 2,
+    /// It is another process's, from which this one was forked: it must not be touched, nor its objects destroyed.
+    Abandoned = 3,
 }
 
 /// Counters, fault plan and health; one per device, shared with the instance where the device owns its instance.
@@ -106,7 +108,8 @@ impl Shim {
         match self.health.load(Ordering::Acquire) {
             0 => Health::Working,
             1 => Health::Lost,
-            _ => Health::Hung,
+            2 => Health::Hung,
+            _ => Health::Abandoned,
         }
     }
 
