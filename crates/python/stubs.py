@@ -52,6 +52,11 @@ SPECIAL = {"__len__": "int", "__bool__": "bool", "__int__": "int", "__float__": 
            "__dlpack_device__": "tuple[int, int]", "__array__": "Any", "__dlpack__": "Any", "__array_namespace__": "Any", "__exit__": "None",
            "__getstate__": "tuple", "__setstate__": "None", "__reduce__": "Any", "__call__": "Any", "__enter__": "Any"}
 
+# Arguments of mlx.core.fast, where the same names stand for other things.
+FAST = {**TYPES, **dict.fromkeys("x a q k v".split(), "array"), **dict.fromkeys("weight bias freqs sinks".split(), "array | None"),
+        **dict.fromkeys("eps scale".split(), "float"), "base": "float | None", "dims": "int", "traditional": "bool", "offset": "int | array",
+        "mask": "None | str | array", "force_fused": "bool"}
+
 
 def signature(function, is_method, types=TYPES):
     """The arguments, with types by their names."""
@@ -83,7 +88,8 @@ def signature(function, is_method, types=TYPES):
 def function_stub(name, function, indent="", is_method=False):
     gives = SPECIAL.get(name) or GIVES.get(f"{getattr(function, '__module__', '')}.{name}") or GIVES.get(name, "array")
     # What operators are given is named by PyO3.
-    types = {} if name.startswith("__") else TYPES
+    types = FAST if getattr(function, "__module__", "") == "mlx.core.fast" else TYPES
+    types = {} if name.startswith("__") else types
     doc = (inspect.getdoc(function) or "").split("\n")[0].replace('"', "'")
     body = f'"""{doc}"""' if doc and not name.startswith("__") else "..."
     return f"{indent}def {name}{signature(function, is_method, types)} -> {gives}: {body}\n"

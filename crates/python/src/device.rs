@@ -31,6 +31,12 @@ fn kind_object(py: Python<'_>, kind: DeviceKind) -> Py<PyAny> {
 #[pyclass(name = "Device", module = "mlx.core", frozen)]
 pub struct PyDevice(Device);
 
+impl From<Device> for PyDevice {
+    fn from(device: Device) -> PyDevice {
+        PyDevice(device)
+    }
+}
+
 #[pymethods]
 impl PyDevice {
     #[new]

@@ -10,6 +10,7 @@ use pumice::ops::broadcast_to::broadcast_to;
 use pumice::ops::views::reshape;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PyList, PySlice, PyTuple};
+use smallvec::{SmallVec, smallvec};
 
 use crate::array::PyArray;
 use crate::convert::{Value, array_from};
@@ -17,14 +18,17 @@ use crate::error::{Answer, value_error};
 use crate::number::Number;
 
 /// The expression that a Python index is.
-fn expression(index: &Bound<'_, PyAny>) -> Answer<Vec<Index>> {
-    match index.cast::<PyTuple>() {
-        Ok(tuple) => tuple.iter().map(|item| one(&item)).collect(),
-        Err(_) => Ok(vec![one(index)?]),
+fn expression(index: &Bound<'_, PyAny>) -> Answer<SmallVec<[Index; 2]>> {
+    match index.is_instance_of::<PyTuple>() {
+        true => index.cast::<PyTuple>()?.iter().map(|item| one(&item)).collect(),
+        false => Ok(smallvec![one(index)?]),
     }
 }
 
 fn one(index: &Bound<'_, PyAny>) -> Answer<Index> {
+    if index.is_none() {
+        return Ok(Index::NewAxis);
+    }
     if let Ok(n) = index.cast_exact::<PyInt>() {
         return Ok(Index::Int(place(n.as_any())?));
     }
@@ -39,7 +43,6 @@ fn one(index: &Bound<'_, PyAny>) -> Answer<Index> {
         return Ok(Index::Array(array.get().array()));
     }
     match index {
-        _ if index.is_none() => Ok(Index::NewAxis),
         _ if index.is_instance_of::<PyEllipsis>() => Ok(Index::Ellipsis),
         _ if index.is_instance_of::<PyList>() => Ok(Index::Array(array_from(index, None)?)),
         _ if index.is_instance_of::<PyInt>() && !index.is_instance_of::<PyBool>() => Ok(Index::Int(place(index)?)),

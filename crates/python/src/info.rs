@@ -146,11 +146,16 @@ fn issubdtype(arg1: &Bound<'_, PyAny>, arg2: &Bound<'_, PyAny>) -> Answer<bool> 
 /// Whether a type is of a kind that the array API names.
 #[pyfunction]
 fn isdtype(dtype: PyDtype, kind: &Bound<'_, PyAny>) -> Answer<bool> {
+    is_kind(dtype, kind)
+}
+
+/// Whether a type is another, of a kind that the array API names, or one of several.
+pub fn is_kind(dtype: PyDtype, kind: &Bound<'_, PyAny>) -> Answer<bool> {
     if let Ok(other) = kind.extract::<PyDtype>() {
         return Ok(other.0 == dtype.0);
     }
     if let Ok(kinds) = kind.cast::<PyTuple>() {
-        return kinds.iter().try_fold(false, |found, kind| Ok(found | isdtype(PyDtype(dtype.0), &kind)?));
+        return kinds.iter().try_fold(false, |found, kind| Ok(found | is_kind(PyDtype(dtype.0), &kind)?));
     }
     let name: String = kind.cast::<PyString>()?.extract()?;
     let dtype = dtype.0;

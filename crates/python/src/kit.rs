@@ -21,9 +21,11 @@ fn stats(py: Python<'_>) -> Answer<Bound<'_, PyDict>> {
     if let Some(gpu) = stats.gpu {
         numbers.set_item("barriers", gpu.barriers)?;
         numbers.set_item("submits", gpu.submits)?;
+        numbers.set_item("replays", gpu.replays)?;
         numbers.set_item("waits", gpu.waits)?;
         numbers.set_item("pipeline_hits", gpu.pipeline_hits)?;
         numbers.set_item("pipeline_misses", gpu.pipeline_misses)?;
+        numbers.set_item("pipelines_compiled", gpu.pipelines_compiled)?;
         numbers.set_item("bytes_uploaded", gpu.bytes_uploaded)?;
         numbers.set_item("bytes_downloaded", gpu.bytes_downloaded)?;
     }

@@ -21,6 +21,7 @@ mod index;
 mod info;
 mod kit;
 mod memory;
+mod namespace;
 mod number;
 mod operators;
 mod ops;
@@ -41,6 +42,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     constants(module)?;
     dtype::add_to(module)?;
     info::add_to(module)?;
+    namespace::add_to(module)?;
     device::add_to(module)?;
     array::add_to(module)?;
     index::add_to(module)?;
@@ -56,7 +58,8 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     backends::add_metal_to(&submodule(module, "metal")?, module)?;
     backends::add_cuda_to(&submodule(module, "cuda")?)?;
     backends::add_distributed_to(&submodule(module, "distributed")?)?;
-    ["fast", "linalg", "fft"].iter().try_for_each(|name| submodule(module, name).map(drop))
+    ops::fast::add_to(&submodule(module, "fast")?)?;
+    ["linalg", "fft"].iter().try_for_each(|name| submodule(module, name).map(drop))
 }
 
 /// A module inside the module, which can be imported by its full name.

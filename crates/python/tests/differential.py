@@ -3,9 +3,10 @@
     python differential.py                    # ours, on the CPU and on the GPU, against expected.json
     python differential.py cpu --only index   # one device, only snippets with this text
     python differential.py gpu --every 10     # a sample: a software driver takes its time for every new kernel
-    python differential.py --bless PYTHON     # writes expected.json with the MLX wheel that PYTHON has
+    python differential.py --bless PYTHON     # adds to expected.json what the MLX wheel gives that PYTHON has
 
-Snippets are lines of `snippets/*.txt` and what `snippets/*.py` yield: add a line, bless, and read the difference. Where ours differ
+Snippets are lines of `snippets/*.txt` and what `snippets/*.py` yield: add a line, bless, and read the difference. Blessing runs what
+expected.json has no line for, and takes lines out that belong to no snippet; to have a line made again, delete it. Where ours differ
 on purpose, `differences.txt` has the snippet and the reason.
 """
 
@@ -105,8 +106,8 @@ def compare(device, snippets, expected, python):
     known = differences()
     wrong = 0
     for source, ours in zip(snippets, run_all(python, device, snippets)):
-        theirs = expected.get(source)
-        if theirs is None or differs_on_purpose(source, known) or agree(ours, theirs):
+        theirs = expected[source]
+        if differs_on_purpose(source, known) or agree(ours, theirs):
             continue
         if "float64 is not supported on the GPU" in ours.get("text", ""):
             continue
@@ -114,6 +115,20 @@ def compare(device, snippets, expected, python):
         print(f"{device}: {source!r}\n  ours   {json.dumps(ours)[:400]}\n  theirs {json.dumps(theirs)[:400]}", flush=True)
     print(f"{device}: {len(snippets)} snippets, {wrong} differ.")
     return wrong
+
+
+def bless(python, snippets, expected):
+    """What is expected of every snippet: as before, or by the MLX wheel if it was not known."""
+    missing = [source for source in snippets if source not in expected]
+    found = dict(zip(missing, run_all(python, "cpu", missing)))
+    for description in found.values():
+        # Texts are each package's own; this one only says that an argument was of a wrong type.
+        if "error" in description and "bad_cast" not in description["text"]:
+            description["text"] = ""
+    crashes = sum(description.get("error") == "crash" for description in found.values())
+    gone = len(expected.keys() - set(snippets))
+    print(f"{len(found)} snippets added, of which {crashes} end the process there; {gone} lines of no snippet taken out.")
+    return {source: found.get(source) or expected[source] for source in snippets}
 
 
 def main():
@@ -124,20 +139,19 @@ def main():
     parser.add_argument("--bless", metavar="PYTHON")
     parser.add_argument("--python", default=sys.executable)
     arguments = parser.parse_args()
-    snippets = [source for source in all_snippets() if arguments.only in source][:: arguments.every]
+    snippets = all_snippets()
     path = HERE / "expected.json"
+    expected = json.loads(path.read_text()) if path.exists() else {}
     if arguments.bless:
-        found = list(run_all(arguments.bless, "cpu", snippets))
-        for description in found:
-            # Texts are each package's own; this one only says that an argument was of a wrong type.
-            if "error" in description and "bad_cast" not in description["text"]:
-                description["text"] = ""
-        lines = ",\n".join(f"{json.dumps(s)}: {json.dumps(d)}" for s, d in zip(snippets, found))
+        blessed = bless(arguments.bless, snippets, expected)
+        lines = ",\n".join(f"{json.dumps(s)}: {json.dumps(d)}" for s, d in blessed.items())
         path.write_text("{\n" + lines + "\n}\n")
-        crashes = sum(d.get("error") == "crash" for d in found)
-        print(f"{len(found)} snippets written, of which {crashes} end the process there.")
         return 0
-    expected = json.loads(path.read_text())
+    unknown = [source for source in snippets if source not in expected]
+    if unknown:
+        print(f"{len(unknown)} snippets have no line in expected.json, the first {unknown[0]!r}: run with --bless.")
+        return 1
+    snippets = [source for source in snippets if arguments.only in source][:: arguments.every]
     return sum(compare(device, snippets, expected, arguments.python) for device in arguments.devices) > 0
 
 

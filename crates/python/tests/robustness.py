@@ -1,4 +1,4 @@
-"""What must not crash, hang or grow: threads, forks, exits with work in flight, exceptions inside traced functions, many arrays.
+"""What must not crash, hang or grow: threads, forks, signals, exits with work in flight, exceptions inside traced functions, many arrays.
 
     python robustness.py [cpu|gpu]
 """
@@ -13,6 +13,14 @@ import mlx.core as mx
 
 DEVICE = sys.argv[1] if len(sys.argv) > 1 else "cpu"
 mx.set_default_device(mx.cpu if DEVICE == "cpu" else mx.gpu)
+
+
+def run(source, timeout=120, device=DEVICE):
+    """What a process of its own prints; it must end well, and in time."""
+    source = f"import mlx.core as mx, os, signal, sys, threading, time; mx.set_default_device(mx.{device})\n{source}"
+    ended = subprocess.run([sys.executable, "-c", source], timeout=timeout, capture_output=True, text=True)
+    assert ended.returncode == 0, f"{ended.returncode}: {ended.stderr[-1000:]}"
+    return ended.stdout.split()
 
 
 def threads_compute_side_by_side():
@@ -31,16 +39,116 @@ def threads_compute_side_by_side():
 
 
 def the_interpreter_may_exit_with_work_in_flight():
-    source = f"import mlx.core as mx; mx.set_default_device(mx.{DEVICE}); x = mx.ones((512, 512))\n"
-    source += "for _ in range(20): x = x @ x * 0.001\nmx.async_eval(x)"
-    assert subprocess.run([sys.executable, "-c", source], timeout=120).returncode == 0
+    run("x = mx.ones((512, 512))\nfor _ in range(20): x = x @ x * 0.001\nmx.async_eval(x)")
 
 
-def a_forked_child_may_exit():
+FORK = """
+def in_child(compute):
     child = os.fork()
     if child == 0:
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
+        signal.alarm(60)
+        try:
+            code = compute()
+        except BaseException as error:
+            print(type(error).__name__, error, file=sys.stderr, flush=True)
+            code = 9
+        os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+def on_the_cpu():
+    with mx.stream(mx.cpu):
+        a = mx.ones((300, 400))
+        return 0 if (a @ a.T).sum().item() == 300 * 300 * 400 and (mx.ones((1 << 20,)) + 1).sum().item() == 1 << 21 else 1
+
+def on_the_gpu():
+    try:
+        with mx.stream(mx.gpu):
+            (mx.ones((4,)) + 1).tolist()
+    except RuntimeError as error:
+        return 2 if "fork" in str(error) else 3
+    return 0
+
+def grandchild():
+    return on_the_cpu() or in_child(on_the_cpu)
+
+def threaded():
+    codes = []
+    workers = [threading.Thread(target=lambda: codes.append(on_the_cpu())) for _ in range(2)]
+    [worker.start() for worker in workers]
+    [worker.join() for worker in workers]
+    return codes != [0, 0]
+"""
+
+
+def a_forked_child_computes_on_the_cpu():
+    # The parent has used its threads, which the child has not.
+    assert run(FORK + "print(on_the_cpu(), in_child(on_the_cpu), in_child(grandchild), in_child(threaded), on_the_cpu())") == ["0"] * 5
+
+
+def a_forked_child_is_refused_the_gpu_that_its_parent_opened():
+    if not mx.is_available(mx.gpu):
+        return
+    opened = FORK + "with mx.stream(mx.gpu): a = mx.ones((4,)) * 2; mx.eval(a)\n"
+    assert run(opened + "print(in_child(on_the_gpu), in_child(on_the_cpu), on_the_gpu())") == ["2", "0", "0"]
+    # A child may also end as programs do.
+    assert run(opened + "child = os.fork()\nif child: print(os.waitpid(child, 0)[1])\nelse: signal.alarm(60)") == ["0"]
+    # What is on the GPU is lost in the child, and nothing there hangs when it goes.
+    dropped = "def drop():\n  global a\n  try: a.tolist()\n  except RuntimeError as error:\n    del a\n    return 2 if 'fork' in str(error) else 3\n"
+    assert run(opened + "b = a * 3; mx.async_eval(b)\n" + dropped + "print(in_child(drop) in (0, 2), b.tolist())")[0] == "True"
+
+
+LONG = """
+def graph():
+    x = mx.ones((n, n)) * 0.5
+    for _ in range(50):
+        x = mx.sin(x @ x)
+    return x
+
+def seconds(compute):
+    start = time.monotonic()
+    compute()
+    return time.monotonic() - start
+
+def interrupt_in(after):
+    threading.Thread(target=lambda: (time.sleep(after), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
+
+# The first graph that takes long when its kernels are there.
+n = 64
+mx.eval(graph())
+while (whole := seconds(lambda: mx.eval(graph()))) < 2:
+    n += n // 2
+expected = graph().sum().item()
+"""
+
+
+def devices():
+    return ["cpu", "gpu"] if mx.is_available(mx.gpu) else ["cpu"]
+
+
+def signals_are_heard_during_long_evaluations():
+    # A handler may compute, and the evaluation goes on. Without one, the evaluation ends before it would have, and everything can be
+    # used afterwards, the array that was being computed too.
+    source = LONG + """
+seen = []
+usual = signal.signal(signal.SIGINT, lambda *_: seen.append((mx.ones((3,)) + 1).sum().item()))
+interrupt_in(0.5)
+print(graph().sum().item() == expected, seen == [6.0])
+signal.signal(signal.SIGINT, usual)
+y = graph()
+interrupt_in(0.5)
+start, finished = time.monotonic(), False
+try:
+    mx.eval(y)
+    finished = True
+    time.sleep(10)
+except KeyboardInterrupt:
+    pass
+waited = time.monotonic() - start
+print(not finished, (mx.ones((4,)) + 1).tolist() == [2.0] * 4, y.sum().item() == expected, waited < whole, waited, whole)
+"""
+    for device in devices():
+        found = run(source, timeout=300, device=device)
+        assert found[:6] == ["True"] * 6, (device, found)
 
 
 def exceptions_inside_traced_functions_leave_no_trace():
@@ -113,7 +221,7 @@ def what_is_written_through_a_buffer_is_seen():
 def main():
     tests = [value for value in globals().values() if callable(value) and getattr(value, "__module__", "") == "__main__"]
     for test in tests:
-        if test is not main:
+        if test not in (main, run, devices):
             test()
             print(f"{test.__name__.replace('_', ' ')}: ok", flush=True)
 

@@ -4,6 +4,7 @@
 mod arguments;
 mod binary;
 mod create;
+pub mod fast;
 mod gather;
 mod joins;
 mod products;

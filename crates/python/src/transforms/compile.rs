@@ -179,7 +179,7 @@ fn compile(
     outputs: Option<Py<PyAny>>,
     shapeless: bool,
 ) -> Answer<Transformed> {
-    // Other shapes are traced again: that gives what a program without shapes would.
+    // A program holds shapes, in broadcasts and reshapes: other shapes are traced again, which gives what the function would.
     let _ = shapeless;
     let compile = Compile { inputs, outputs, programs: Mutex::default() };
     Ok(Transformed::new(fun, Transform::Compile(compile))?)

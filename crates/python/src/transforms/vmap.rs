@@ -2,9 +2,8 @@
 
 use std::cell::RefCell;
 
-use pumice::ops::gather::take_one;
-use pumice::ops::views::moveaxis;
-use pumice::{Array, Error};
+use pumice::Array;
+use pumice::transforms::Mapping;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -43,28 +42,21 @@ impl Map {
                 Ok(outputs)
             })())
         };
-        let outputs = pumice::vmap(traced, axes, 0)(&inputs)?;
+        let mapping = Mapping::new(traced, &axes.into(), &inputs)?;
         let result = result.take().expect("the function was called");
         let places = axes_of(&result, self.out_axes.bind(py))?;
-        let outputs = outputs.into_iter().zip(places).map(|(y, place)| placed(&y, place));
-        let outputs = outputs.collect::<pumice::Result<Vec<_>>>()?;
+        let places = mapping.is_mapped().zip(places).map(|(mapped, place)| settled(mapped, place));
+        let places = places.collect::<Answer<Vec<_>>>()?;
+        let outputs = mapping.placed(&places.into())?;
         tree::filled(&result, &mut outputs.into_iter())
     }
 }
 
-/// A result, whose extra axis is in front, with it where it is wanted.
-fn placed(y: &Array, place: Option<i32>) -> pumice::Result<Array> {
+/// Where the axis of a result goes. No place is, as in MLX, the last one of results that do not depend on mapped arguments.
+fn settled(mapped: bool, place: Option<i32>) -> Answer<Option<i32>> {
     match place {
-        None => take_one(y, 0, Some(0)),
-        Some(0) => Ok(y.clone()),
-        Some(place) => {
-            let n = y.ndim() as i32;
-            if !(-n..n).contains(&place) {
-                let text = format!("[vmap] the axis of an output must be one of {n} but is {place}.");
-                return Err(Error::Index(text));
-            }
-            moveaxis(y, 0, place)
-        }
+        None if mapped => Err(value_error("[vmap] an output that is mapped must have an axis but is given None.")),
+        place => Ok(place.or(Some(-1))),
     }
 }
 
