@@ -63,7 +63,11 @@ fn settled(mapped: bool, place: Option<i32>) -> Answer<Option<i32>> {
 /// The axis of each array of a tree, from a tree of axes that the tree begins with.
 fn axes_of(tree: &Bound<'_, PyAny>, axes: &Bound<'_, PyAny>) -> Answer<Vec<Option<i32>>> {
     let mut found = Vec::new();
-    collect(tree, axes, &mut found)?;
+    match axes.cast::<PyTuple>() {
+        // One axis in a tuple is that of the one array.
+        Ok(one) if one.len() == 1 && tree.is_instance_of::<PyArray>() => collect(tree, &one.get_item(0)?, &mut found)?,
+        _ => collect(tree, axes, &mut found)?,
+    }
     Ok(found)
 }
 

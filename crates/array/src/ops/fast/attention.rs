@@ -257,11 +257,9 @@ pub(super) fn entry() -> Entry {
     };
     let cases = vec![
         case("one head of keys for each", [2, 2], None, false, false),
-        case("shared keys", [4, 2], None, false, false),
-        case("causal", [4, 1], None, true, false),
-        case("a mask of bools", [2, 2], Some((&[2, 1, 3, 5], Some(Dtype::Bool))), false, false),
-        case("a mask that is added", [4, 2], Some((&[4, 3, 5], None)), false, false),
-        case("sinks", [4, 2], None, true, true),
+        case("shared keys and a mask of bools", [4, 2], Some((&[2, 1, 3, 5], Some(Dtype::Bool))), false, false),
+        case("a mask that is added", [2, 2], Some((&[2, 3, 5], None)), false, false),
+        case("causal, with sinks", [4, 1], None, true, true),
     ];
     Entry { name: NAME, doc: "Values, weighed by how well their keys match queries.", cases }
 }

@@ -1,5 +1,5 @@
-//! `layer_norm(x, weight, bias, eps) = (x - mean(x)) / √(var(x) + eps) · weight + bias` along the last axis. It is computed in float32
-//! and rounded to the result's type before weight and bias are applied.
+//! `layer_norm(x, weight, bias, eps) = (x - mean(x)) / √(var(x) + eps) · weight + bias` along the last axis. It is computed in
+//! float32 or float64 and rounded to the result's type before weight and bias are applied.
 
 use smallvec::smallvec;
 
@@ -11,7 +11,7 @@ use crate::op::{Key, Op, Specs};
 use crate::ops::astype::astype;
 use crate::ops::binary::{add, multiply, subtract};
 use crate::ops::catalogue::{Case, Entry, Sample};
-use crate::ops::reduce::{mean, var};
+use crate::ops::reduce::{mean, precise, var};
 use crate::ops::unary::rsqrt;
 use crate::shape::Spec;
 
@@ -69,7 +69,7 @@ impl Op for LayerNorm {
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Option<Vec<Array>>> {
-        let x = astype(&inputs[0], Dtype::F32)?;
+        let x = astype(&inputs[0], precise(self.dtype))?;
         let apart = subtract(&x, mean(&x, Some(&[-1]), true)?)?;
         let scale = rsqrt(&add(var(&x, Some(&[-1]), true, 0)?, self.eps)?)?;
         let mut result = astype(&multiply(&apart, scale)?, self.dtype)?;
@@ -93,7 +93,7 @@ pub(super) fn entry() -> Entry {
         dtypes: FLOATING,
         call: Box::new(move |x| {
             let bias = moved.then(|| &x[x.len() - 1]);
-            Ok(vec![layer_norm(&x[0], weighed.then(|| &x[1]), bias, 1e-2)?])
+            Ok(vec![layer_norm(&x[0], weighed.then(|| &x[1]), bias, 0.5)?])
         }),
         differentiable: true,
     };

@@ -1,5 +1,5 @@
-//! `rms_norm(x, weight, eps) = x / √(mean(x²) + eps) · weight` along the last axis. It is computed in float32 and rounded to the
-//! result's type before the weight is applied.
+//! `rms_norm(x, weight, eps) = x / √(mean(x²) + eps) · weight` along the last axis. It is computed in float32 or float64 and rounded
+//! to the result's type before the weight is applied.
 
 use smallvec::smallvec;
 
@@ -11,7 +11,7 @@ use crate::op::{Key, Op, Specs};
 use crate::ops::astype::astype;
 use crate::ops::binary::{add, multiply};
 use crate::ops::catalogue::{Case, Entry, Sample};
-use crate::ops::reduce::mean;
+use crate::ops::reduce::{mean, precise};
 use crate::ops::unary::{rsqrt, square};
 use crate::shape::Spec;
 
@@ -49,7 +49,7 @@ impl Op for RmsNorm {
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Option<Vec<Array>>> {
-        let x = astype(&inputs[0], Dtype::F32)?;
+        let x = astype(&inputs[0], precise(self.dtype))?;
         let scale = rsqrt(&add(mean(&square(&x)?, Some(&[-1]), true)?, self.eps)?)?;
         let scaled = astype(&multiply(&x, scale)?, self.dtype)?;
         Ok(Some(vec![inputs.get(1).map_or(Ok(scaled.clone()), |weight| multiply(&scaled, weight))?]))
