@@ -49,7 +49,7 @@ fn call(name: &str, x: &[Array]) -> Result<Array> {
         }
         "attention" => attention(Mask::None, None),
         "attention_causal" => attention(Mask::Causal, None),
-        "attention_bools" => attention(Mask::Array(&greater(&given(3, &[4, 3, 5], Dtype::F32), -0.5)?), None),
+        "attention_bools" => attention(Mask::Array(&greater(given(3, &[4, 3, 5], Dtype::F32), -0.5)?), None),
         "attention_added" => attention(Mask::Array(&x[3]), None),
         "attention_sinks" => attention(Mask::Causal, x.get(3)),
         _ => panic!("no case is called {name}"),
