@@ -76,10 +76,9 @@ pub fn default_device() -> Device {
 
 /// Sends work to another device from now on, in all threads.
 pub fn set_default_device(device: Device) -> Result<()> {
-    if device == Device::GPU {
-        fork::refuse_gpu()?;
-    }
-    if !device.is_available() {
+    // A forked process may have come to where its parent was, and be told when it computes.
+    let was_there = device == Device::GPU && fork::refuse_gpu().is_err();
+    if !was_there && !device.is_available() {
         return Err(Error::Value(format!("[set_default_device] the device must be available but {device} is not.")));
     }
     // Whoever asks for the CPU before anything else never opens the GPU.
