@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pumice::eval::{Tier, set_tier, stats};
 use pumice::ops::binary::{add, multiply};
+use pumice::ops::fast::{Rope, rope};
 use pumice::ops::slices::{slice, slice_update};
 use pumice::ops::views::transpose;
 use pumice::{Array, Device, Result, compile, default_stream, with_stream};
@@ -128,4 +129,22 @@ fn replayed_functions_of_parts_that_move_are_right() {
     });
     let replayed = || stats().gpu.is_some_and(|gpu| gpu.replays > 0);
     assert!(!rig::devices().contains(&Device::GPU) || replayed(), "the function is replayed");
+}
+
+#[test]
+fn positions_one_after_the_other_share_a_plan() {
+    let turn = Rope { dims: 4, traditional: false, base: Some(10.0), scale: 1.0, freqs: None };
+    let x = numbers(&[1, 1, 4], 1);
+    turns(1, |offset| {
+        let angle = |pair: i32| offset as f32 * 10f32.powf(-pair as f32 / 2.0);
+        let found = floats(&rope(&x, offset, turn)?);
+        for pair in 0..2 {
+            let (sin, cos) = angle(pair).sin_cos();
+            let (a, b) = ((pair + 1) as f32, (pair + 3) as f32);
+            let expected = [a * cos - b * sin, a * sin + b * cos];
+            let got = [found[pair as usize], found[pair as usize + 2]];
+            assert!(got.iter().zip(expected).all(|(f, e)| (f - e).abs() < 1e-5), "{got:?} instead of {expected:?}");
+        }
+        Ok(())
+    });
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::device::the_gpu;
+use crate::device::open_gpu;
 use crate::gpu::Statistics;
 
 /// The live counters.
@@ -60,7 +60,7 @@ pub struct Stats {
 /// What was done since the process began.
 pub fn stats() -> Stats {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    let gpu = the_gpu().ok().map(|gpu| gpu.device().stats());
+    let gpu = open_gpu().map(|gpu| gpu.device().stats());
     Stats {
         evaluations: read(&COUNTERS.evaluations),
         calls: read(&COUNTERS.calls),

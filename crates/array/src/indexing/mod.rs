@@ -55,6 +55,11 @@ pub enum Index {
 
 /// The elements that an expression selects.
 pub fn get(x: &Array, expression: &[Index]) -> Result<Array> {
+    // Often nothing is selected: `x[None]`.
+    if expression.iter().all(|index| matches!(index, Index::NewAxis)) {
+        let axes: Shape = (0..expression.len() as i32).collect();
+        return expand_dims(x, &axes);
+    }
     if expression.iter().any(mask::is_mask) {
         return Err(Error::Value("[index] boolean indices are not yet supported.".into()));
     }
