@@ -226,6 +226,7 @@ impl Inner {
         }
         self.pipelines.rest();
         let _ = self.timeline.wait_idle("exit");
+        self.timeline.stop();
     }
 
     /// Work in flight holds buffers. The timeline is held weakly: it holds buffers, which hold the memory.

@@ -3,8 +3,15 @@
 //! All streams of a device submit to one queue (a hop between queues costs 178 µs on NVIDIA, 14 µs within one), and
 //! every submission raises one timeline semaphore by one. So the order of the queue is the order of the values, an
 //! event is a value, and everything a submission needs stays alive here until its value is reached.
+//!
+//! From one submission to the next the device stands idle for 8 µs on H200. So while it has enough ahead of it, further batches
+//! wait here and go to the driver in one submission: when the device is nearly through, when somebody waits for one of them, or
+//! when they are many.
+
+mod pusher;
 
 use std::collections::VecDeque;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,25 +24,44 @@ use crate::error::{Error, Result};
 use crate::recording::Held;
 use crate::stats::Counters;
 use crate::watchdog::{Patience, Watchdog};
+use pusher::Pusher;
 
 /// How long the host looks at the counter before it blocks: 15 µs instead of 50 for a short kernel on H200.
 const SPIN: Duration = Duration::from_micros(50);
 
+/// Submissions that the driver has and the device is not done with, before further batches wait for them: while one ends, the
+/// next keeps the device busy until what waits is handed over.
+const AHEAD: usize = 3;
+/// Command buffers that wait at most.
+const MOST_WAITING: usize = 64;
+
 /// A queue, its semaphore, and what its unfinished submissions hold.
 pub(crate) struct Timeline {
+    line: Arc<Line>,
+}
+
+/// What the threads of a timeline share.
+pub(crate) struct Line {
     calls: Arc<Calls>,
     counters: Arc<Counters>,
     semaphore: vk::Semaphore,
     queue: Mutex<Queue>,
     submitted: AtomicU64,
+    /// The last value that the driver will reach by itself.
+    handed: AtomicU64,
     completed: AtomicU64,
     held: Mutex<VecDeque<Holding>>,
     watchdog: Watchdog,
+    pusher: Pusher,
 }
 
 struct Queue {
     raw: vk::Queue,
     last: u64,
+    /// Values of submissions that are not known to be done.
+    in_flight: VecDeque<u64>,
+    /// What the driver does not have yet.
+    waiting: Vec<vk::CommandBuffer>,
 }
 
 struct Holding {
@@ -58,6 +84,14 @@ pub(crate) struct LoggedCommands {
     pub(crate) commands: Vec<Command>,
 }
 
+impl Deref for Timeline {
+    type Target = Line;
+
+    fn deref(&self) -> &Line {
+        &self.line
+    }
+}
+
 impl Timeline {
     /// Takes over a queue. Waits give up when the device makes no progress for `limit`.
     pub(crate) fn new(calls: Arc<Calls>, counters: Arc<Counters>, queue: vk::Queue, limit: Duration) -> Result<Self> {
@@ -65,52 +99,104 @@ impl Timeline {
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
         // SAFETY: the info and its chain live until the call returns; the device has timeline semaphores.
         let semaphore = unsafe { calls.create_semaphore(&info) }?;
-        Ok(Self {
+        let queue = Queue { raw: queue, last: 0, in_flight: VecDeque::new(), waiting: Vec::new() };
+        let line = Line {
             calls,
             counters,
             semaphore,
-            queue: Mutex::new(Queue { raw: queue, last: 0 }),
+            queue: Mutex::new(queue),
             submitted: AtomicU64::new(0),
+            handed: AtomicU64::new(0),
             completed: AtomicU64::new(0),
             held: Mutex::default(),
             watchdog: Watchdog::new(limit),
-        })
+            pusher: Pusher::default(),
+        };
+        Ok(Self { line: Arc::new(line) })
     }
 
-    /// Hands command buffers to the queue and returns the value that says they are done.
+    /// Takes command buffers for the queue and returns the value that says they are done.
     pub(crate) fn submit(&self, batch: Batch<'_>) -> Result<u64> {
         self.check("submit")?;
-        let infos: [vk::CommandBufferSubmitInfo<'_>; 2] =
-            std::array::from_fn(|at| vk::CommandBufferSubmitInfo::default().command_buffer(batch.command(at)));
         let mut queue = lock(&self.queue);
+        let busy = self.is_busy(&mut queue)?;
         let value = queue.last + 1;
-        let signal = vk::SemaphoreSubmitInfo::default()
-            .semaphore(self.semaphore)
-            .value(value)
-            .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS);
-        let submit = vk::SubmitInfo2::default()
-            .command_buffer_infos(&infos[..batch.commands.len()])
-            .signal_semaphore_infos(std::slice::from_ref(&signal));
         // Remembered before it starts, so that an error names its kernels.
         let completed = self.completed.load(Ordering::Relaxed);
         self.watchdog.submitted(value, completed, batch.held.launches().map(|(name, _)| name));
-        // SAFETY: the queue is used under its lock; the command buffers are recorded, not pending, or recorded for
-        // simultaneous use, and they and all they use are held until the value is reached.
-        let outcome = unsafe { self.calls.queue_submit(queue.raw, &[submit], vk::Fence::null()) };
-        if let Err(error) = outcome {
-            // Earlier submissions may need some of it.
+        queue.last = value;
+        queue.waiting.extend_from_slice(batch.commands);
+        let handed = if busy { Ok(()) } else { self.hand_over(&mut queue) };
+        if let Err(error) = handed {
+            // The caller keeps its command buffers. Earlier submissions may need some of the rest.
+            queue.last = value - 1;
+            let kept = queue.waiting.len() - batch.commands.len();
+            queue.waiting.truncate(kept);
             lock(&self.held).push_back(Holding { value: queue.last, _held: batch.held });
-            return Err(self.report(error));
+            return Err(error);
         }
         self.counters.submits.add(1);
         self.counters.add_launches(batch.held.launches());
-        queue.last = value;
         self.submitted.store(value, Ordering::Release);
         if let Some(logged) = batch.log {
             logged.log.push(Submission { value, stream: logged.stream, commands: logged.commands });
         }
         lock(&self.held).push_back(Holding { value, _held: batch.held });
+        drop(queue);
+        if busy {
+            self.pusher.wake(&self.line);
+        }
         Ok(value)
+    }
+
+    /// Ends the thread that hands over what waits.
+    pub(crate) fn stop(&self) {
+        self.pusher.stop();
+    }
+}
+
+impl Line {
+    /// Whether further batches had better wait.
+    fn is_busy(&self, queue: &mut Queue) -> Result<bool> {
+        if queue.waiting.len() >= MOST_WAITING {
+            return Ok(false);
+        }
+        if queue.unfinished(self.completed.load(Ordering::Acquire)) < AHEAD {
+            return Ok(false);
+        }
+        Ok(queue.unfinished(self.poll()?) >= AHEAD)
+    }
+
+    /// Gives the driver what waits, as one submission.
+    fn hand_over(&self, queue: &mut Queue) -> Result<()> {
+        if queue.waiting.is_empty() {
+            return Ok(());
+        }
+        let info = |&raw: &vk::CommandBuffer| vk::CommandBufferSubmitInfo::default().command_buffer(raw);
+        let infos: Vec<_> = queue.waiting.iter().map(info).collect();
+        let signal = vk::SemaphoreSubmitInfo::default()
+            .semaphore(self.semaphore)
+            .value(queue.last)
+            .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS);
+        let submit = vk::SubmitInfo2::default()
+            .command_buffer_infos(&infos)
+            .signal_semaphore_infos(std::slice::from_ref(&signal));
+        // SAFETY: the queue is used under its lock; the command buffers are recorded, not pending, or recorded for
+        // simultaneous use, and they and all they use are held until the value is reached.
+        let outcome = unsafe { self.calls.queue_submit(queue.raw, &[submit], vk::Fence::null()) };
+        outcome.map_err(|error| self.report(error))?;
+        queue.waiting.clear();
+        queue.in_flight.push_back(queue.last);
+        self.handed.store(queue.last, Ordering::Release);
+        Ok(())
+    }
+
+    /// Sees to it that the driver will reach a value.
+    fn expect(&self, value: u64) -> Result<()> {
+        if value <= self.handed.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.hand_over(&mut lock(&self.queue))
     }
 
     /// Holds things until everything submitted so far is done.
@@ -133,6 +219,7 @@ impl Timeline {
             return Ok(true);
         }
         self.check("event")?;
+        self.expect(value)?;
         Ok(self.poll()? >= value)
     }
 
@@ -267,6 +354,7 @@ impl Timeline {
 
     /// Sleeps until the value is reached, at most `time`.
     fn block(&self, value: u64, time: Duration) -> Result<()> {
+        let value = lock(&self.queue).signalled(value);
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let (semaphores, values) = ([self.semaphore], [value]);
         let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
@@ -286,6 +374,7 @@ impl Drop for Timeline {
     fn drop(&mut self) {
         let last = lock(&self.queue).last;
         self.settle(last);
+        self.stop();
         if self.calls.may_destroy() {
             // SAFETY: the queue is idle or lost for good, and nobody else knows the semaphore.
             unsafe { self.calls.destroy_semaphore(self.semaphore) };
@@ -293,9 +382,19 @@ impl Drop for Timeline {
     }
 }
 
-impl Batch<'_> {
-    fn command(&self, at: usize) -> vk::CommandBuffer {
-        self.commands.get(at).copied().unwrap_or_default()
+impl Queue {
+    /// The value by which the driver says that it has reached this one: the last of a submission. The validation layer loses count
+    /// when others are waited for.
+    fn signalled(&self, value: u64) -> u64 {
+        self.in_flight.iter().copied().find(|&signalled| signalled >= value).unwrap_or(value)
+    }
+
+    /// How many submissions the device is not done with when it has reached a value.
+    fn unfinished(&mut self, completed: u64) -> usize {
+        while self.in_flight.front().is_some_and(|&value| value <= completed) {
+            self.in_flight.pop_front();
+        }
+        self.in_flight.len()
     }
 }
 

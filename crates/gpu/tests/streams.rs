@@ -2,9 +2,10 @@
 
 mod rig;
 
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use pumice_gpu::{Error, Options, StreamOptions, Transfers};
+use pumice_gpu::{Buffer, Error, Options, Stream, StreamOptions, Transfers};
 use rig::{Mix, N, Random};
 
 #[test]
@@ -211,6 +212,44 @@ fn commits_come_after_the_number_of_operations_asked_for() {
     }
     // After 10 (the first comes early), 30, 50 and 70 operations.
     assert_eq!(device.stats().submits - before, 4);
+}
+
+/// Commits that each take the device a while, without waiting for any.
+fn keep_busy(stream: &Stream, buffer: &Buffer, commits: u32) {
+    for word in 0..commits {
+        stream.fill(buffer, 0, buffer.len(), word).unwrap();
+        stream.commit().unwrap();
+    }
+}
+
+#[test]
+fn what_waits_for_a_busy_device_goes_to_it_together_and_without_being_asked_for() {
+    let Some(device) = rig::device() else { return };
+    let options = StreamOptions { in_flight: Some(100), ..StreamOptions::default() };
+    let stream = device.stream_with(options).unwrap();
+    let buffer = device.allocate(256 << 20).unwrap();
+    stream.synchronize().unwrap();
+    let submissions = || device.calls().count("vkQueueSubmit2");
+    let before = submissions();
+    keep_busy(&stream, &buffer, 30);
+    let at_once = submissions() - before;
+    assert!(at_once < 30, "30 commits must not be {at_once} submissions");
+    let end = Instant::now() + Duration::from_secs(60);
+    while submissions() - before == at_once {
+        assert!(Instant::now() < end, "what waits must be handed over by itself but is not");
+        sleep(Duration::from_millis(1));
+    }
+    let mut word = [0; 4];
+    stream.download(&buffer, buffer.len() - 4, &mut word).unwrap();
+    assert_eq!(u32::from_le_bytes(word), 29);
+}
+
+#[test]
+fn a_device_closes_with_work_that_it_was_never_handed() {
+    let Some(device) = rig::device() else { return };
+    let stream = device.stream().unwrap();
+    let buffer = device.allocate(64 << 20).unwrap();
+    keep_busy(&stream, &buffer, 8);
 }
 
 #[test]
