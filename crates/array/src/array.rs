@@ -303,7 +303,8 @@ impl Array {
 
     /// When the GPU will be done with it, if it was started and is not done.
     pub(crate) fn unfinished(&self) -> Option<Event> {
-        match &self.node.lock().data.as_ref()?.source {
+        // Not while the array is locked: somebody may be waiting for its memory.
+        match self.data()?.source {
             Source::Memory(storage) => storage.unfinished(),
             Source::Value(_) => None,
         }

@@ -2,17 +2,19 @@
 
 mod rig;
 
-use pumice::eval::{Tier, set_tier};
+use pumice::eval::{Tier, set_interrupt, set_tier};
 use pumice::ops::arg_reduce::argmin;
 use pumice::ops::astype::astype;
 use pumice::ops::binary::{add, multiply, subtract};
 use pumice::ops::broadcast_to::broadcast_to;
+use pumice::ops::matmul::matmul;
 use pumice::ops::reduce::{any, max, mean, sum};
 use pumice::ops::softmax::{logsumexp, softmax};
-use pumice::ops::unary::negative;
+use pumice::ops::unary::{negative, tanh};
 use pumice::ops::views::{reshape, transpose};
-use pumice::{Array, Device, Dtype, Result, Stream, compile, default_stream, eval, new_stream, with_stream};
+use pumice::{Array, Device, Dtype, Error, Result, Stream, compile, default_stream, eval, new_stream, with_stream};
 use rig::{devices, slow};
+use std::cell::Cell;
 use std::sync::Mutex;
 
 /// The tier is the process's: tests that set it take turns.
@@ -278,4 +280,36 @@ fn a_second_evaluation_of_an_equal_graph_finds_its_plan() {
     let before = pumice::eval::stats().plan_hits;
     assert_eq!(evaluate(2.0), [6.0; 4]);
     assert!(pumice::eval::stats().plan_hits > before, "the second evaluation must find the plan of the first");
+}
+
+thread_local! {
+    /// Whether this thread's next question, whether to go on, is answered with no.
+    static ENOUGH: Cell<bool> = const { Cell::new(false) };
+}
+
+#[test]
+fn an_evaluation_that_was_given_up_can_be_made_again() {
+    set_interrupt(|| match ENOUGH.replace(false) {
+        true => Err(Error::Runtime("[test] enough.".into())),
+        false => Ok(()),
+    });
+    let x = Array::from_slice(&vec![0.25f32; 1 << 14], &[128, 128]).expect("as many");
+    let graph = |calls: u32| (0..calls).try_fold(x.clone(), |x, _| tanh(&matmul(&x, &x)?)).expect("squares fit");
+    for device in devices() {
+        with_stream(default_stream(device).expect("the device is there"), || {
+            ENOUGH.set(true);
+            let mut calls = 64;
+            // Nobody is asked before 50 ms are over.
+            let (given_up, error) = loop {
+                let y = graph(calls);
+                match eval(&[y.clone()]) {
+                    Ok(()) => calls *= 2,
+                    Err(error) => break (y, error),
+                }
+            };
+            assert_eq!(error.to_string(), "[test] enough.");
+            let [found, expected] = [given_up, graph(calls)].map(|y| y.to_bytes().expect("it evaluates"));
+            assert!(found == expected, "{device}: it is another after it was given up");
+        });
+    }
 }
