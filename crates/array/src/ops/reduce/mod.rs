@@ -7,6 +7,7 @@ pub(crate) mod axes;
 pub(crate) mod cpu;
 pub(crate) mod gpu;
 pub(crate) mod order;
+mod others;
 mod row_combiner;
 mod rules;
 mod statistics;

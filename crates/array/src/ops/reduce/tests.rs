@@ -3,9 +3,11 @@
 use super::{max, prod, sum};
 use crate::ops::arg_reduce::argmax;
 use crate::ops::astype::astype;
+use crate::ops::binary::multiply;
+use crate::ops::joins::stack;
 use crate::ops::slices::slice;
 use crate::ops::views::transpose;
-use crate::{Array, Device, Dtype, Result, default_stream, with_stream};
+use crate::{Array, Device, Dtype, Result, default_stream, grad, vmap, with_stream};
 
 fn on_both(f: impl Fn() -> Array, check: impl Fn(&Array, Device)) {
     for device in crate::device::test_devices() {
@@ -147,4 +149,48 @@ fn nothing_sums_to_zero_and_has_no_least_element() {
     assert_eq!(prod(&x, None, false).expect("multiplies").to_vec::<f32>().expect("floats"), [1.0]);
     let error = max(&x, Some(&[0]), false).expect_err("there is none");
     assert_eq!(error.to_string(), "[max] axes that are reduced must have elements but axis 0 has none.");
+}
+
+/// Expected values: the second derivatives of x·y·z, weighted by 1, 2 and 3; the wheel's, too.
+#[test]
+fn second_derivatives_of_products_are_right_at_zeros() {
+    let weights = || Array::from_slice(&[1f32, 2.0, 3.0], &[3]).expect("three");
+    let product = |x: &[Array]| Ok(vec![prod(&x[0], None, false)?]);
+    let weighted = |x: &[Array]| {
+        let first = grad(product, &[0])(x)?.swap_remove(0);
+        Ok(vec![sum(&multiply(&first, weights())?, None, false)?])
+    };
+    let points =
+        [[2f32, 4.0, 3.0], [2.0, 0.0, 3.0], [0.0, 0.0, 3.0]].map(|x| Array::from_slice(&x, &[3]).expect("three"));
+    for (x, wanted) in points.iter().zip([[18f32, 9.0, 8.0], [6.0, 9.0, 4.0], [6.0, 3.0, 0.0]]) {
+        let second = grad(weighted, &[0])(std::slice::from_ref(x)).expect("it has derivatives").swap_remove(0);
+        assert_eq!(second.to_vec::<f32>().expect("floats"), wanted);
+    }
+    let mapped = vmap(|x: &[Array]| grad(weighted, &[0])(x), vec![Some(0)], 0)(&[stack(&points, 0).expect("rows")]);
+    let mapped = mapped.expect("it maps").swap_remove(0);
+    assert_eq!(mapped.to_vec::<f32>().expect("floats"), [18.0, 9.0, 8.0, 6.0, 9.0, 4.0, 6.0, 3.0, 0.0]);
+}
+
+#[test]
+fn second_derivatives_of_products_along_several_axes_are_those_of_the_formula() {
+    let x = Array::from_slice(&[2f32, 0.0, 3.0, 5.0, 1.0, 0.0, 0.0, 4.0], &[2, 2, 2]).expect("eight");
+    let f = |x: &[Array]| Ok(vec![sum(&prod(&x[0], Some(&[0, 2]), false)?, None, false)?]);
+    let along = |x: &[Array]| Ok(vec![sum(&grad(f, &[0])(x)?[0], None, false)?]);
+    let second = grad(along, &[0])(&[x]).expect("it has derivatives").swap_remove(0);
+    // The elements are {2, 0, 1, 0} and {3, 5, 0, 4}: for each, the sum over pairs of the others of what remains.
+    let others = |all: [f32; 4], i: usize| -> f32 {
+        (0..4).filter(|&j| j != i).map(|j| (0..4).filter(|&k| k != i && k != j).map(|k| all[k]).product::<f32>()).sum()
+    };
+    let (a, b) = ([2.0, 0.0, 1.0, 0.0], [3.0, 5.0, 0.0, 4.0]);
+    let wanted = [
+        others(a, 0),
+        others(a, 1),
+        others(b, 0),
+        others(b, 1),
+        others(a, 2),
+        others(a, 3),
+        others(b, 2),
+        others(b, 3),
+    ];
+    assert_eq!(second.to_vec::<f32>().expect("floats"), wanted);
 }
