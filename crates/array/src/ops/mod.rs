@@ -8,9 +8,12 @@ pub mod bitcast;
 pub mod broadcast_to;
 pub mod catalogue;
 pub(crate) mod copy;
+pub mod count_nonzero;
 pub mod create;
 pub mod depends;
+pub mod diff;
 pub mod fast;
+pub mod flip;
 pub mod full;
 pub mod gather;
 pub mod joins;
@@ -22,8 +25,11 @@ pub mod scatter;
 pub mod select;
 pub mod slices;
 pub mod softmax;
+pub mod trace;
 pub mod unary;
+pub mod vecdot;
 pub mod views;
+pub mod windows;
 
 use catalogue::Entry;
 
@@ -34,8 +40,11 @@ static FAMILIES: &[fn() -> Vec<Entry>] = &[
     binary::entries,
     bitcast::entries,
     broadcast_to::entries,
+    count_nonzero::entries,
     create::entries,
+    diff::entries,
     fast::entries,
+    flip::entries,
     full::entries,
     gather::entries,
     joins::entries,
@@ -46,7 +55,10 @@ static FAMILIES: &[fn() -> Vec<Entry>] = &[
     select::entries,
     slices::entries,
     softmax::entries,
+    trace::entries,
     unary::entries,
+    vecdot::entries,
     views::entries,
+    windows::entries,
     crate::random::entries,
 ];

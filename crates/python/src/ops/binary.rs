@@ -71,6 +71,8 @@ mod others {
         isclose [a, b, /, rtol=1e-5, atol=1e-8, *, equal_nan=false]
             (a: Given, b: Given, rtol: f64, atol: f64, equal_nan: bool) =>
             binary::isclose(&a.0, &b.0, Close { rtol, atol, equal_nan });
+        /// Differences of neighbours along an axis, taken `n` times.
+        diff [a, /, n=1, axis=-1, *] (a: Given, n: i32, axis: i32) => pumice::ops::diff::diff(&a.0, n, axis);
         /// The number, or the bound that it is beyond.
         clip [a, /, a_min, a_max, *] (a: Given, a_min: Option<Value>, a_max: Option<Value>) => {
             let bound = |value: &Option<Value>| value.as_ref().map(|value| value.beside(&a.0)).transpose();

@@ -3,6 +3,7 @@
 use pumice::Dtype;
 use pumice::ops::create::{self, Indexing};
 use pumice::ops::full as filled;
+use pumice::ops::windows;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -59,6 +60,14 @@ mod table {
         /// Diagonals along two axes.
         diagonal [a, offset=0, axis1=0, axis2=1] (a: Given, offset: i32, axis1: i32, axis2: i32) =>
             create::diagonal(&a.0, offset, axis1, axis2);
+        /// A window that is a triangle.
+        bartlett [m, *] (m: i32) => windows::bartlett(m);
+        /// A window of three terms of cosines.
+        blackman [m, *] (m: i32) => windows::blackman(m);
+        /// A window that is a raised cosine and does not end in zero.
+        hamming [m, *] (m: i32) => windows::hamming(m);
+        /// A window that is a raised cosine.
+        hanning [m, *] (m: i32) => windows::hanning(m);
         /// Numbers at even distances.
         linspace [start, stop, num=Some(50), endpoint=true, dtype=None]
             (start: Value, stop: Value, num: Option<i32>, endpoint: bool, dtype: Option<PyDtype>) =>

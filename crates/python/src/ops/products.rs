@@ -51,6 +51,8 @@ functions! {
     outer [a, b, /, *] (a: Given, b: Given) => products::outer(&a.0, &b.0);
     /// The second array times each element of the first.
     kron [a, b, *] (a: Given, b: Given) => pumice::ops::kron::kron(&a.0, &b.0);
+    /// Dot products along an axis, the first array conjugated.
+    vecdot [a, b, /, *, axis=-1] (a: Given, b: Given, axis: i32) => pumice::ops::vecdot::vecdot(&a.0, &b.0, axis);
     /// Sums of products along given axes.
     tensordot [a, b, /, axes=Along::Count(2), *] (a: Given, b: Given, axes: Along) => tensor_product(&a.0, &b.0, &axes);
 }

@@ -1,6 +1,6 @@
 //! Reductions, along given axes or along all.
 
-use pumice::ops::{arg_reduce, reduce, softmax as normalised};
+use pumice::ops::{arg_reduce, count_nonzero as counting, reduce, softmax as normalised, trace as tracing};
 use pumice::{Array, Result};
 use pyo3::prelude::*;
 
@@ -8,6 +8,7 @@ use super::arguments::{Ints, given};
 use super::{functions, methods};
 use crate::array::{Given, PyArray};
 use crate::device::{On, array_on};
+use crate::dtype::PyDtype;
 use crate::error::Answer;
 
 /// Reductions of one signature, as functions and as methods.
@@ -66,6 +67,13 @@ mod others {
         /// Where the smallest is.
         argmin [a, /, axis=None, keepdims=false, *] (a: Given, axis: Option<i32>, keepdims: bool) =>
             arg_reduce::argmin(&a.0, axis, keepdims);
+        /// How many differ from zero.
+        count_nonzero [a, /, *, axis=None, keepdims=false] (a: Given, axis: Option<Ints>, keepdims: bool) =>
+            counting::count_nonzero(&a.0, given(&axis), keepdims);
+        /// The sum along a diagonal.
+        trace [a, /, offset=0, axis1=0, axis2=1, dtype=None, *]
+            (a: Given, offset: i32, axis1: i32, axis2: i32, dtype: Option<PyDtype>) =>
+            tracing::trace(&a.0, offset, axis1, axis2, dtype.map(|dtype| dtype.0));
         /// Exponentials divided by their sum.
         softmax [a, /, axis=None, *, precise=false] (a: Given, axis: Option<Ints>, precise: bool) =>
             normalised::softmax(&a.0, given(&axis), precise);

@@ -2,7 +2,7 @@
 
 use pumice::ops::astype::astype;
 use pumice::ops::unary::{self, NanToNum};
-use pumice::{Array, Dtype, Result};
+use pumice::{Array, Dtype, Error, Result};
 use pyo3::prelude::*;
 
 use super::{functions, methods};
@@ -80,7 +80,7 @@ mod others {
         to_fp8 [x, *] (x: Given) => unary::to_fp8(&x.0);
         /// The number that eight bits (e4m3) stand for, as a bfloat16 or another type.
         from_fp8 [x, dtype=None, *] (x: Given, dtype: Option<PyDtype>) =>
-            astype(&unary::from_fp8(&x.0)?, dtype.map_or(Dtype::BF16, |dtype| dtype.0));
+            from_eight_bits(&x.0, dtype.map_or(Dtype::BF16, |dtype| dtype.0));
         /// The whole number next to it towards zero.
         trunc [a, /, *] (a: Given) => unary::trunc(&a.0);
         /// The number rounded to so many decimals, ties to even.
@@ -90,6 +90,13 @@ mod others {
             (a: Value, nan: f64, posinf: Option<f64>, neginf: Option<f64>) =>
             unary::nan_to_num(&a.to_array()?, NanToNum { nan, posinf, neginf });
     }
+}
+
+fn from_eight_bits(x: &Array, dtype: Dtype) -> Result<Array> {
+    if !dtype.is_floating() {
+        return Err(Error::Value(format!("[from_fp8] dtype must be floating but is {dtype}.")));
+    }
+    astype(&unary::from_fp8(x)?, dtype)
 }
 
 fn rounded(a: &Array, decimals: i32) -> Result<Array> {

@@ -1,6 +1,8 @@
 //! Views and changes of type.
 
-use pumice::ops::{astype as conversion, bitcast, broadcast_to as broadcasting, depends as dependence, slices, views};
+use pumice::ops::{
+    astype as conversion, bitcast, broadcast_to as broadcasting, depends as dependence, flip as flipping, slices, views,
+};
 use pumice::{Array, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -40,6 +42,8 @@ mod table {
         transpose [a, /, axes=None, *] (a: Given, axes: Option<Ints>) => views::transpose(&a.0, given(&axes));
         /// The last two axes in each other's place.
         matrix_transpose [a, /, *] (a: Given) => matrix_transposed(&a.0);
+        /// The elements along axes in the opposite order.
+        flip [a, /, axis=None, *] (a: Given, axis: Option<Ints>) => flipping::flip(&a.0, given(&axis));
         /// An axis moved to another place.
         moveaxis [a, /, source, destination, *] (a: Given, source: i32, destination: i32) =>
             views::moveaxis(&a.0, source, destination);
