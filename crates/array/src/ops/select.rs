@@ -115,7 +115,11 @@ pub(super) fn entries() -> Vec<Entry> {
     ];
     vec![
         Entry { name: "where", doc: "One of two values, by a condition.", cases },
-        Entry { name: "clip", doc: "Values within bounds.", cases: vec![clipped(&[3, 5]), clipped(&[0, 2])] },
+        Entry {
+            name: "clip",
+            doc: "Values within bounds.",
+            cases: vec![clipped(&[3, 5]), clipped(&[]), clipped(&[0, 2])],
+        },
     ]
 }
 

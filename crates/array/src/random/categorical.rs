@@ -73,7 +73,7 @@ pub(super) fn entries(key: impl Fn() -> Sample) -> Vec<Entry> {
     let case = |name: &str, shape: &[i32], axis: i32, samples: Samples<'static>| Case {
         name: name.into(),
         inputs: vec![Sample::new(shape), key()],
-        dtypes: &[Dtype::F32],
+        dtypes: &[Dtype::F16, Dtype::F32, Dtype::BF16],
         call: Box::new(move |x| Ok(vec![categorical(&x[0], axis, samples, Some(&x[1]))?])),
         differentiable: false,
     };

@@ -69,12 +69,17 @@ pub fn array_equal(a: impl Operand, b: impl Operand, equal_nan: bool) -> Result<
 }
 
 pub(super) fn entries() -> Vec<Entry> {
-    let case = |call: fn(&Array, &Array) -> Result<Vec<Array>>, dtypes: &'static [Dtype]| Case {
-        name: "rows".into(),
-        inputs: vec![Sample::within(&[3, 5], -9.0, 9.0), Sample::within(&[5], 1.0, 3.0)],
-        dtypes,
-        call: Box::new(move |x| call(&x[0], &x[1])),
-        differentiable: false,
+    let cases = |call: fn(&Array, &Array) -> Result<Vec<Array>>, dtypes: &'static [Dtype]| {
+        let shapes: [(&str, [&[i32]; 2]); 3] =
+            [("rows", [&[3, 5], &[5]]), ("scalars", [&[], &[]]), ("empty", [&[0, 2], &[2]])];
+        let cases = shapes.into_iter().map(move |(name, [a, b])| Case {
+            name: name.into(),
+            inputs: vec![Sample::within(a, -9.0, 9.0), Sample::within(b, 1.0, 3.0)],
+            dtypes,
+            call: Box::new(move |x| call(&x[0], &x[1])),
+            differentiable: false,
+        });
+        cases.collect()
     };
     const REAL: &[Dtype] = Dtype::ALL.split_at(13).0;
     let both = |a: &Array, b: &Array| divmod(a, b).map(|(quotient, rest)| vec![quotient, rest]);
@@ -82,10 +87,10 @@ pub(super) fn entries() -> Vec<Entry> {
     let all_close = |a: &Array, b: &Array| Ok(vec![allclose(a, b, Close::default())?]);
     let same = |a: &Array, _: &Array| Ok(vec![array_equal(a, a, false)?]);
     vec![
-        Entry { name: "divmod", doc: "The quotient rounded down, and what it leaves.", cases: vec![case(both, REAL)] },
-        Entry { name: "isclose", doc: "Whether numbers nearly agree.", cases: vec![case(close, &Dtype::ALL)] },
-        Entry { name: "allclose", doc: "Whether all numbers nearly agree.", cases: vec![case(all_close, &Dtype::ALL)] },
-        Entry { name: "array_equal", doc: "Whether two arrays are equal.", cases: vec![case(same, &Dtype::ALL)] },
+        Entry { name: "divmod", doc: "The quotient rounded down, and what it leaves.", cases: cases(both, REAL) },
+        Entry { name: "isclose", doc: "Whether numbers nearly agree.", cases: cases(close, &Dtype::ALL) },
+        Entry { name: "allclose", doc: "Whether all numbers nearly agree.", cases: cases(all_close, &Dtype::ALL) },
+        Entry { name: "array_equal", doc: "Whether two arrays are equal.", cases: cases(same, &Dtype::ALL) },
     ]
 }
 

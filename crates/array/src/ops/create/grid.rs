@@ -97,7 +97,6 @@ pub(super) fn entries() -> Vec<Entry> {
     let shapes = [("square", 4, None, 0), ("wide", 3, Some(5), 2), ("tall", 5, Some(2), -1), ("empty", 0, Some(3), 0)];
     let cases = |make: fn(i32, Option<i32>, i32, Dtype) -> Result<Array>| {
         let all = shapes.into_iter().flat_map(move |shape| Dtype::ALL.map(|dtype| (shape, dtype)));
-        let all = all.filter(|(_, dtype)| *dtype != Dtype::F64);
         let cases = all.map(move |((name, n, m, k), dtype)| Case {
             name: format!("{name}, {dtype}"),
             inputs: Vec::new(),

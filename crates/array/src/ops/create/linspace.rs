@@ -26,7 +26,8 @@ pub fn linspace(start: impl Operand, stop: impl Operand, num: i32, endpoint: boo
 
 pub(super) fn entries() -> Vec<Entry> {
     let shapes = [("both ends", 7, true), ("open end", 6, false), ("one", 1, true), ("none", 0, true)];
-    let cases = shapes.into_iter().flat_map(|shape| [(shape, Dtype::F32), (shape, Dtype::F16), (shape, Dtype::I32)]);
+    let dtypes = [Dtype::F32, Dtype::F16, Dtype::BF16, Dtype::F64, Dtype::I32, Dtype::U8];
+    let cases = shapes.into_iter().flat_map(|shape| dtypes.map(|dtype| (shape, dtype)));
     let cases = cases.map(|((name, num, endpoint), dtype)| Case {
         name: format!("{name}, {dtype}"),
         inputs: Vec::new(),

@@ -62,6 +62,12 @@ pub(super) fn times_i(g: &Array) -> Result<Array> {
     multiply(g, Complex64 { re: 0.0, im: 1.0 })
 }
 
+/// Every type of real numbers but float64.
+const NARROW: &[Dtype] = &{
+    use Dtype::{BF16, Bool, F16, F32, I8, I16, I32, I64, U8, U16, U32, U64};
+    [Bool, U8, U16, U32, U64, I8, I16, I32, I64, F16, F32, BF16]
+};
+
 pub(super) fn entries() -> Vec<Entry> {
     let entry = |name, doc, call: fn(&Array) -> Result<Array>, dtypes| Entry {
         name,
@@ -72,12 +78,7 @@ pub(super) fn entries() -> Vec<Entry> {
         entry("degrees", "Radians as degrees.", degrees, &Dtype::ALL),
         entry("radians", "Degrees as radians.", radians, &Dtype::ALL),
         entry("round_to", "The nearest number with some digits.", |x| round_to(x, 1), &Dtype::ALL),
-        entry(
-            "nan_to_num",
-            "Numbers instead of NaN and infinities.",
-            |x| nan_to_num(x, NanToNum::default()),
-            &[Dtype::I32, Dtype::F16, Dtype::BF16, Dtype::F32],
-        ),
+        entry("nan_to_num", "Numbers instead of NaN and infinities.", |x| nan_to_num(x, NanToNum::default()), NARROW),
     ]
 }
 
