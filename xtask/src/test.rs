@@ -91,6 +91,10 @@ fn command(tests: &Tests) -> Command {
         command.env("PUMICE_VALIDATION", "1");
     }
     // lavapipe compiles at the first dispatch, 16 to 700 ms a kernel: keep what it made for the next run.
+    // And a wait lasts as long: where other work keeps the processors busy, longer than a device should need.
+    if std::env::var_os("PUMICE_TIMEOUT_MS").is_none() {
+        command.env("PUMICE_TIMEOUT_MS", "300000");
+    }
     command.env("MESA_SHADER_CACHE_DIR", target().join("mesa-cache"));
     command.env("PUMICE_CACHE_DIR", target().join("pumice-cache"));
     if let Some(path) = spirv_tools::path_with_newer() {
