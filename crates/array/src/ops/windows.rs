@@ -73,16 +73,17 @@ mod tests {
     #[test]
     fn windows_are_those_of_their_formulas() {
         let turn = |n: i32, m: i32| 2.0 * PI * n as f64 / (m as f64 - 1.0);
-        let formulas: [(fn(i32) -> Result<Array>, &dyn Fn(i32, i32) -> f64); 4] = [
-            (bartlett, &|n, m| 1.0 - (2.0 * n as f64 / (m as f64 - 1.0) - 1.0).abs()),
-            (blackman, &|n, m| 0.42 - 0.5 * turn(n, m).cos() + 0.08 * (2.0 * turn(n, m)).cos()),
-            (hamming, &|n, m| 0.54 - 0.46 * turn(n, m).cos()),
-            (hanning, &|n, m| 0.5 - 0.5 * turn(n, m).cos()),
+        type Formula = fn(f64) -> f64;
+        let formulas: [(fn(i32) -> Result<Array>, Formula); 4] = [
+            (bartlett, |turn| 1.0 - (turn / PI - 1.0).abs()),
+            (blackman, |turn| 0.42 - 0.5 * turn.cos() + 0.08 * (2.0 * turn).cos()),
+            (hamming, |turn| 0.54 - 0.46 * turn.cos()),
+            (hanning, |turn| 0.5 - 0.5 * turn.cos()),
         ];
         for (make, formula) in formulas {
             for m in [2, 5, 8, 100] {
                 let found = make(m).expect("a window").to_vec::<f32>().expect("floats");
-                assert!((0..m).zip(found).all(|(n, w)| (w as f64 - formula(n, m)).abs() < 1e-6), "{m} points");
+                assert!((0..m).zip(found).all(|(n, w)| (w as f64 - formula(turn(n, m))).abs() < 1e-6), "{m} points");
             }
             assert_eq!(make(1).expect("a window").to_vec::<f32>().expect("floats"), [1.0]);
             assert_eq!(make(-3).expect("a window").shape(), [0]);
