@@ -73,8 +73,9 @@ mod tests {
     #[test]
     fn windows_are_those_of_their_formulas() {
         let turn = |n: i32, m: i32| 2.0 * PI * n as f64 / (m as f64 - 1.0);
+        type Make = fn(i32) -> Result<Array>;
         type Formula = fn(f64) -> f64;
-        let formulas: [(fn(i32) -> Result<Array>, Formula); 4] = [
+        let formulas: [(Make, Formula); 4] = [
             (bartlett, |turn| 1.0 - (turn / PI - 1.0).abs()),
             (blackman, |turn| 0.42 - 0.5 * turn.cos() + 0.08 * (2.0 * turn).cos()),
             (hamming, |turn| 0.54 - 0.46 * turn.cos()),
