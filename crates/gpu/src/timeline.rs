@@ -21,13 +21,18 @@ use ash::vk;
 use crate::calls::{Calls, Health};
 use crate::checker::{Command, CommandLog, Submission};
 use crate::error::{Error, Result};
+use crate::probe::DeviceKind;
 use crate::recording::Held;
 use crate::stats::Counters;
 use crate::watchdog::{Patience, Watchdog};
 use pusher::Pusher;
 
-/// How long the host looks at the counter before it blocks: 15 µs instead of 50 for a short kernel on H200.
-const SPIN: Duration = Duration::from_micros(50);
+/// How long the host looks at the counter before it blocks: who sleeps is woken 50 µs late on H200.
+const SPIN: Duration = Duration::from_millis(5);
+/// The same for a driver that needs the host's cores for the work.
+const SPIN_BESIDE_SOFTWARE: Duration = Duration::from_micros(50);
+/// How long it looks without letting other threads go first.
+const STARE: Duration = Duration::from_micros(50);
 
 /// Submissions that the driver has and the device is not done with, before further batches wait for them: while one ends, the
 /// next keeps the device busy until what waits is handed over.
@@ -52,6 +57,7 @@ pub(crate) struct Line {
     completed: AtomicU64,
     held: Mutex<VecDeque<Holding>>,
     watchdog: Watchdog,
+    spin: Duration,
     pusher: Pusher,
 }
 
@@ -93,10 +99,16 @@ impl Deref for Timeline {
 }
 
 impl Timeline {
-    /// Takes over a queue. Waits give up when the device makes no progress for `limit`.
-    pub(crate) fn new(calls: Arc<Calls>, counters: Arc<Counters>, queue: vk::Queue, limit: Duration) -> Result<Self> {
-        let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
-        let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+    /// Takes over a queue of a device of this kind. Waits give up when the device makes no progress for `limit`.
+    pub(crate) fn new(
+        calls: Arc<Calls>,
+        counters: Arc<Counters>,
+        queue: vk::Queue,
+        kind: DeviceKind,
+        limit: Duration,
+    ) -> Result<Self> {
+        let mut counting = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+        let info = vk::SemaphoreCreateInfo::default().push_next(&mut counting);
         // SAFETY: the info and its chain live until the call returns; the device has timeline semaphores.
         let semaphore = unsafe { calls.create_semaphore(&info) }?;
         let queue = Queue { raw: queue, last: 0, in_flight: VecDeque::new(), waiting: Vec::new() };
@@ -110,6 +122,7 @@ impl Timeline {
             completed: AtomicU64::new(0),
             held: Mutex::default(),
             watchdog: Watchdog::new(limit),
+            spin: if kind == DeviceKind::Software { SPIN_BESIDE_SOFTWARE } else { SPIN },
             pusher: Pusher::default(),
         };
         Ok(Self { line: Arc::new(line) })
@@ -241,7 +254,7 @@ impl Line {
         }
         self.counters.waits.add(1);
         let mut patience = Patience::new(self.watchdog.limit(), self.poll()?);
-        if self.spin(value, SPIN.min(self.watchdog.limit()))? {
+        if self.spin(value, self.spin.min(self.watchdog.limit()))? {
             return Ok(true);
         }
         loop {
@@ -266,7 +279,7 @@ impl Line {
         }
         self.counters.waits.add(1);
         let end = Instant::now() + time;
-        if self.spin(value, SPIN.min(time))? {
+        if self.spin(value, self.spin.min(time))? {
             return Ok(true);
         }
         loop {
@@ -347,7 +360,10 @@ impl Line {
             if self.poll()? >= value {
                 return Ok(true);
             }
-            std::hint::spin_loop();
+            match start.elapsed() < STARE {
+                true => std::hint::spin_loop(),
+                false => std::thread::yield_now(),
+            }
         }
         Ok(false)
     }
