@@ -3,6 +3,8 @@
 //! An array knows its shape and type at once. Its values come from data, or from a call of an op on other arrays that nobody has
 //! computed yet. Evaluation gives it data and lets go of the call, so that what was only needed on the way is freed.
 
+mod spare;
+
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -96,9 +98,13 @@ pub(crate) fn call_one(op: impl Into<OpRef>, inputs: impl IntoIterator<Item = Ar
     Ok(call(op, inputs)?.swap_remove(0))
 }
 
-/// Calls an op of two arrays with one output.
-pub(crate) fn call_pair(op: OpRef, a: Array, b: Array) -> Result<Array> {
-    Ok(call_shared(op, Inputs::from_buf([a, b]), current_stream()?)?.swap_remove(0))
+/// Calls an op whose one result is known, and that every device computes as it is: what most calls are, without the questions.
+pub(crate) fn call_known(op: &'static dyn Op, inputs: Inputs, result: Spec) -> Result<Array> {
+    let stream = current_stream()?;
+    refuse_doubles(op.name(), inputs.iter().map(Array::spec).chain([&result]), stream)?;
+    let tracer = inputs.iter().any(Array::is_tracer);
+    let call = Call { op: OpRef::Static(op), inputs, stream, by_meaning: false };
+    Ok(Array::new(result, tracer, State { origin: Some(Origin::Own(call)), data: None }))
 }
 
 pub(crate) fn call_shared(op: OpRef, inputs: Inputs, stream: Stream) -> Result<SmallVec<[Array; 1]>> {
@@ -179,7 +185,7 @@ pub(crate) enum Look<'a> {
     /// The call that gives it alone.
     Own(&'a Call),
     /// A call that gives others as well.
-    Shared(&'a Call),
+    Shared,
     /// It stands for an input of a traced function.
     Nothing,
 }
@@ -231,7 +237,7 @@ impl Array {
     }
 
     fn new(spec: Spec, tracer: bool, state: State) -> Array {
-        Array { node: Arc::new(Node { spec, tracer, mark: Mark::default(), state: Mutex::new(state) }) }
+        Array { node: spare::place(Node { spec, tracer, mark: Mark::default(), state: Mutex::new(state) }) }
     }
 
     /// The same values as an array of its own that transforms follow. Transforms around this one see that it is the same.
@@ -332,7 +338,7 @@ impl Array {
         look(match (&state.data, &state.origin) {
             (Some(data), _) => Look::Data(data),
             (None, Some(Origin::Own(call))) => Look::Own(call),
-            (None, Some(Origin::Shared(shared))) => Look::Shared(&shared.call),
+            (None, Some(Origin::Shared(_))) => Look::Shared,
             (None, None) => Look::Nothing,
         })
     }
@@ -366,19 +372,12 @@ impl Node {
 /// Graphs are taken apart one node at a time: a chain of a hundred thousand must not be a hundred thousand nested calls.
 impl Drop for Call {
     fn drop(&mut self) {
+        if self.inputs.is_empty() {
+            return;
+        }
         let mut pending = std::mem::take(&mut self.inputs);
         while let Some(array) = pending.pop() {
-            let Some(node) = Arc::into_inner(array.node) else { continue };
-            let state = node.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-            match state.origin {
-                Some(Origin::Own(mut call)) => pending.extend(call.inputs.drain(..)),
-                Some(Origin::Shared(shared)) => {
-                    if let Some(mut shared) = Arc::into_inner(shared) {
-                        pending.extend(shared.call.inputs.drain(..));
-                    }
-                }
-                None => {}
-            }
+            spare::take_apart(array.node, &mut pending);
         }
     }
 }

@@ -11,7 +11,7 @@ pub type Shape = SmallVec<[i32; 4]>;
 pub type Strides = SmallVec<[i64; 4]>;
 
 /// What an array is before anybody knows its values.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(PartialEq, Eq, Hash, Debug)]
 pub struct Spec {
     /// Elements along each axis.
     pub shape: Shape,
@@ -42,7 +42,14 @@ impl Spec {
 
     /// The same shape of another type.
     pub fn with_dtype(&self, dtype: Dtype) -> Spec {
-        Spec { shape: self.shape.clone(), dtype }
+        Spec { shape: Shape::from_slice(&self.shape), dtype }
+    }
+}
+
+/// Copies the sizes at once; `SmallVec`'s own clone goes through them one by one.
+impl Clone for Spec {
+    fn clone(&self) -> Spec {
+        self.with_dtype(self.dtype)
     }
 }
 

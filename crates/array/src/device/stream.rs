@@ -9,6 +9,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use smallvec::SmallVec;
+
 use super::{Device, DeviceKind, the_gpu};
 use crate::error::{Error, Result};
 use crate::eval::cache::violations;
@@ -65,7 +67,8 @@ type Open = HashMap<u32, Option<Arc<gpu::Stream>>>;
 #[derive(Default)]
 struct Mine {
     open: Open,
-    defaults: HashMap<Device, Stream>,
+    /// At most one for each device.
+    defaults: SmallVec<[Stream; 2]>,
     local: HashMap<u32, Stream>,
 }
 
@@ -82,17 +85,20 @@ fn shared() -> &'static RwLock<Open> {
 
 /// The calling thread's default stream of a device.
 pub fn default_stream(device: Device) -> Result<Stream> {
-    if let Some(stream) = MINE.with_borrow(|mine| mine.defaults.get(&device).copied()) {
+    if let Some(stream) = MINE.with_borrow(|mine| mine.defaults.iter().copied().find(|s| s.device == device)) {
         return Ok(stream);
     }
     let stream = new_stream(device)?;
-    MINE.with_borrow_mut(|mine| mine.defaults.insert(device, stream));
+    set_default_stream(stream);
     Ok(stream)
 }
 
 /// Makes a stream the calling thread's default of its device.
 pub fn set_default_stream(stream: Stream) {
-    MINE.with_borrow_mut(|mine| mine.defaults.insert(stream.device, stream));
+    MINE.with_borrow_mut(|mine| {
+        mine.defaults.retain(|old| old.device != stream.device);
+        mine.defaults.push(stream);
+    });
 }
 
 /// A new stream; it belongs to the calling thread.

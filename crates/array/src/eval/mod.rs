@@ -22,6 +22,7 @@ mod schedule;
 mod seen;
 pub mod site;
 mod stats;
+mod survey;
 pub(crate) mod switches;
 mod write;
 
@@ -64,5 +65,7 @@ fn start(arrays: &[Array]) -> Result<Vec<Event>> {
     stats::count(|c| &c.evaluations);
     stats::add(|c| &c.calls, tape.calls.len() as u64);
     let plan = plans::find(&mut tape)?;
-    run::run(&plan, &tape)
+    let events = run::run(&plan, &tape);
+    tape.let_go();
+    events
 }

@@ -12,12 +12,13 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use pumice_kernel::Target;
 
+use crate::array::Data;
 use crate::device::{DeviceKind, the_gpu};
 use crate::error::Result;
 use crate::eval::fuse;
 use crate::eval::hash::BuildWordHasher;
 use crate::eval::inline;
-use crate::eval::order::Tape;
+use crate::eval::order::{self, Tape, Value};
 use crate::eval::plan::{self, Plan, leaf_align, start_multiples};
 use crate::eval::replay;
 use crate::eval::switches;
@@ -104,6 +105,14 @@ pub(crate) fn find(tape: &mut Tape) -> Result<Rc<Plan>> {
 
 /// Plans a tape, fused if its kernels are there, otherwise as its parts; gives the kernels that are waited for.
 fn make(tape: &mut Tape, tier: Tier) -> Result<(Rc<Plan>, Vec<Arc<PendingCompiled>>)> {
+    let ordered = order::in_order(tape);
+    let found = std::mem::replace(&mut tape.calls, ordered);
+    let made = make_in_order(tape, tier);
+    tape.calls = found;
+    made
+}
+
+fn make_in_order(tape: &mut Tape, tier: Tier) -> Result<(Rc<Plan>, Vec<Arc<PendingCompiled>>)> {
     let on_gpu = tape.calls.iter().any(|call| call.stream.device.kind == DeviceKind::Gpu);
     let target: Option<&'static Target> = if on_gpu { Some(the_gpu()?.target()) } else { None };
     if !inline::has_programs(tape, target) {
@@ -141,27 +150,17 @@ fn make_of_calls(
 /// What distinguishes a tape from others: its leaves' layouts, its calls, and who looks at what afterwards.
 fn write_key(tape: &Tape, tier: Tier, key: &mut Key) {
     key.word((switches::generation() << 8) | tier as u64);
-    for value in &tape.values {
-        let Some(data) = &value.leaf else {
-            key.word(value.held as u64);
-            continue;
-        };
-        let layout = &data.layout;
-        let in_memory = matches!(data.source, Source::Memory(_));
-        let align = if in_memory { leaf_align(layout.offset, value.spec.dtype) } else { 0 };
-        let packed = (1 << 63) | (value.held as u64) << 62 | (align as u64) << 32 | (value.spec.dtype as u64) << 16;
-        key.word(packed | layout.shape.len() as u64);
-        layout.shape.iter().for_each(|&n| key.word(n as u64));
-        layout.strides.iter().for_each(|&stride| key.int(stride));
-        let donatable = value.donatable_bytes();
-        key.word(donatable.map_or(0, |bytes| bytes as u64 + 1));
-        if let (Some(_), Source::Memory(storage)) = (donatable, &data.source) {
-            key.word(match storage.users() {
-                Users::Nobody => u64::MAX,
-                Users::Many => u64::MAX - 1,
-                Users::One(stream) => stream as u64,
-            });
+    key.word((tape.values.len() as u64) << 32 | tape.calls.len() as u64);
+    for (i, value) in tape.values.iter().enumerate() {
+        if let Some(data) = &value.leaf {
+            key.word(i as u64);
+            write_leaf(value, data, key);
         }
+    }
+    // Not a leaf's number.
+    key.word(u64::MAX);
+    for values in tape.values.chunks(64) {
+        key.word(values.iter().fold(0, |bits, value| bits << 1 | value.held as u64));
     }
     for call in &tape.calls {
         key.name(call.op.name());
@@ -171,6 +170,28 @@ fn write_key(tape: &Tape, tier: Tier, key: &mut Key) {
             start_multiples(&starts, &whole.shape, whole.dtype).iter().for_each(|&multiple| key.word(multiple));
         }
         key.word((call.stream.index as u64) << 32 | (call.inputs.len() as u64) << 16 | call.outputs.len() as u64);
-        call.inputs.iter().chain(&call.outputs).for_each(|&value| key.word(value as u64));
+        for values in [&call.inputs[..], &call.outputs[..]] {
+            let (pairs, rest) = values.as_chunks::<2>();
+            pairs.iter().for_each(|[a, b]| key.word((*a as u64) << 32 | *b as u64));
+            rest.iter().for_each(|&value| key.word(value as u64));
+        }
+    }
+}
+
+fn write_leaf(value: &Value, data: &Data, key: &mut Key) {
+    let layout = &data.layout;
+    let in_memory = matches!(data.source, Source::Memory(_));
+    let align = if in_memory { leaf_align(layout.offset, value.spec.dtype) } else { 0 };
+    key.word((align as u64) << 32 | (value.spec.dtype as u64) << 16 | layout.shape.len() as u64);
+    layout.shape.iter().for_each(|&n| key.word(n as u64));
+    layout.strides.iter().for_each(|&stride| key.int(stride));
+    let donatable = value.donatable_bytes();
+    key.word(donatable.map_or(0, |bytes| bytes as u64 + 1));
+    if let (Some(_), Source::Memory(storage)) = (donatable, &data.source) {
+        key.word(match storage.users() {
+            Users::Nobody => u64::MAX,
+            Users::Many => u64::MAX - 1,
+            Users::One(stream) => stream as u64,
+        });
     }
 }

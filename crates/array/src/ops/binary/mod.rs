@@ -10,7 +10,7 @@ mod table;
 
 use smallvec::smallvec;
 
-use crate::array::{Array, call_one, call_pair};
+use crate::array::{Array, Inputs, call_known, call_one};
 use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
@@ -76,7 +76,7 @@ impl Row {
             && self.dtypes.contains(&a.dtype())
             && (self.computes)(a.dtype()) == a.dtype()
         {
-            return call_pair(OpRef::Static(self), a.clone(), b.clone());
+            return call_known(self, Inputs::from_buf([a.clone(), b.clone()]), self.result(a.spec()));
         }
         let (a, b) = pair(self.name, a, b)?;
         let promoted = a.dtype().promote(b.dtype());
@@ -88,6 +88,11 @@ impl Row {
         let dtype = (self.computes)(promoted);
         let both = broadcast_together(self.name, &[astype(&a, dtype)?, astype(&b, dtype)?])?;
         call_one(OpRef::Static(self), both)
+    }
+
+    /// What it gives for two operands of this shape and type.
+    fn result(&self, operand: &Spec) -> Spec {
+        operand.with_dtype((self.gives)(operand.dtype))
     }
 
     /// The row itself, in the table.
@@ -109,7 +114,7 @@ impl Op for Row {
             let (name, a, b) = (self.name(), display(&a.shape), display(&b.shape));
             return Err(Error::Value(format!("[{name}] operands must have one shape and type but are {a} and {b}.")));
         }
-        Ok(smallvec![a.with_dtype((self.gives)(a.dtype))])
+        Ok(smallvec![self.result(a)])
     }
 
     fn vjp(&self, at: &At<'_>, cotangents: &[Array]) -> Result<Vec<Option<Array>>> {

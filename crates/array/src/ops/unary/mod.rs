@@ -10,7 +10,7 @@ mod table;
 
 use smallvec::smallvec;
 
-use crate::array::{Array, call_one};
+use crate::array::{Array, call_known, call_one};
 use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
@@ -82,7 +82,14 @@ impl Row {
         if (self.keeps)(dtype) {
             return Ok(x.clone());
         }
-        call_one(OpRef::Static(self), [astype(x, (self.computes)(dtype))?])
+        let x = astype(x, (self.computes)(dtype))?;
+        let result = self.result(x.spec());
+        call_known(self, smallvec![x], result)
+    }
+
+    /// What it gives for an array of this shape and type.
+    fn result(&self, x: &Spec) -> Spec {
+        x.with_dtype((self.gives)(x.dtype))
     }
 
     /// The row itself, in the table.
@@ -100,7 +107,7 @@ impl Op for Row {
 
     fn infer(&self, inputs: &[&Spec]) -> Result<Specs> {
         let [x] = borrow_inputs(self.name(), inputs)?;
-        Ok(smallvec![x.with_dtype((self.gives)(x.dtype))])
+        Ok(smallvec![self.result(x)])
     }
 
     fn vjp(&self, at: &At<'_>, cotangents: &[Array]) -> Result<Vec<Option<Array>>> {
