@@ -144,14 +144,20 @@ fn product(a: &[f32], b: &[f32], [m, n, k]: [usize; 3]) -> Vec<f64> {
 
 #[test]
 fn f32_products_match_double_precision() {
-    let kernel = simt::matmul().expect("the kernel is well formed");
     let [m, n, k] = [256, 128, 96];
     let ((a, a_bytes), (b, b_bytes)) = (random(Elem::F32, m * k, 1), random(Elem::F32, k * n, 2));
     let groups = fold_groups((m * n) as u64 / (simt::TILE as u64).pow(2));
     let scalars = [m, n, k].map(|v| Argument::I32(v as i32));
-    let found = run(&kernel, groups, &scalars, vec![a_bytes, b_bytes, vec![0; m * n * 4]]);
-    let error = normalised_error(&floats(&found), &product(&a, &b, [m, n, k]));
-    assert!(error < 1e-6, "{error:e}");
+    let few = [simt::best(), simt::Shape { step: 16, pad: 1, unroll: 8, rolled: true }];
+    let shapes = if rig::slow() { simt::candidates() } else { few.to_vec() };
+    let mut bits: Option<Vec<u8>> = None;
+    for shape in shapes {
+        let kernel = simt::matmul(shape).expect("the kernel is well formed");
+        let found = run(&kernel, groups, &scalars, vec![a_bytes.clone(), b_bytes.clone(), vec![0; m * n * 4]]);
+        let error = normalised_error(&floats(&found), &product(&a, &b, [m, n, k]));
+        assert!(error < 1e-6, "{shape}: {error:e}");
+        assert!(bits.get_or_insert_with(|| found.clone()) == &found, "{shape}: every shape sums in the same order");
+    }
 }
 
 /// Runs a product by the interpreter, and on the device where it has such matrices; the two round differently inside.

@@ -15,7 +15,7 @@ type Writer = fn() -> pumice::kernel::Result<Kernel>;
 const KERNELS: [(&str, Writer); 4] = [
     ("add", || binary::binary("add", Elem::F32, |a, b| a + b)),
     ("row_softmax", || rows::softmax(Elem::F32, 4)),
-    ("matmul_f32", simt::matmul),
+    ("matmul_f32", || simt::matmul(simt::best())),
     ("matmul_bf16", || cooperative::matmul(Elem::BF16, cooperative::best(32))),
 ];
 

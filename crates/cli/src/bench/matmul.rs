@@ -12,7 +12,7 @@ use super::memory::filled;
 
 /// The cases; with `sweep`, every candidate of the search space.
 pub fn cases(sweep: bool) -> Vec<Case> {
-    let mut cases = vec![Case::new("matmul/f32/4096", f32_product)];
+    let mut cases = vec![Case::new("matmul/f32/4096", |session| f32_product(session, simt::best()))];
     for elem in [Elem::BF16, Elem::F16] {
         let name = elem.name();
         for size in [1024, 4096, 8192] {
@@ -25,6 +25,11 @@ pub fn cases(sweep: bool) -> Vec<Case> {
         }));
     }
     if sweep {
+        cases.extend(
+            simt::candidates()
+                .into_iter()
+                .map(|shape| Case::new(format!("sweep/simt/{shape}"), move |session| f32_product(session, shape))),
+        );
         cases.extend(cooperative::candidates(32, false).into_iter().map(|shape| {
             Case::new(format!("sweep/cooperative/{shape}"), move |session| {
                 cooperative_product(session, Elem::BF16, 4096, shape)
@@ -39,10 +44,10 @@ pub fn cases(sweep: bool) -> Vec<Case> {
     cases
 }
 
-fn f32_product(session: &Session) -> Result<Option<Figure>, Error> {
+fn f32_product(session: &Session, shape: simt::Shape) -> Result<Option<Figure>, Error> {
     let size = session.size(4096, 256);
     let groups = fold_groups((size / simt::TILE as u64).pow(2));
-    let time = product_time(session, &simt::matmul()?, groups, size, [4, 4, 4])?;
+    let time = product_time(session, &simt::matmul(shape)?, groups, size, [4, 4, 4])?;
     Ok(Some(Figure { time, work: Work::Flops(2.0 * (size as f64).powi(3)) }))
 }
 

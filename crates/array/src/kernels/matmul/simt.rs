@@ -1,23 +1,74 @@
 //! f32 products with plain arithmetic.
 //!
-//! A workgroup of 256 makes 128 × 128 results, 8 × 8 per invocation. Of each step along K (32 wide) an invocation moves a 4 × 4
-//! block of A, transposed on the way, and four vectors of B; the next step's global reads are in flight while the current
-//! one is computed from shared memory.
+//! A workgroup of 256 makes 128 × 128 results, 8 × 8 per invocation. Of each step along K an invocation moves a 4 × 4 block of A,
+//! transposed on the way, and four vectors of B, or, where a step is half as long, one of the two; the next step's global reads are in
+//! flight while the current one is computed from shared memory.
 
+use pumice_kernel::search::{Choice, Space};
 use pumice_kernel::{Access, Buffer, Builder, Elem, Kernel, Result, SharedArray, Val};
 
 use super::tile_of;
 
 /// Rows and columns of C one workgroup makes.
 pub const TILE: u32 = 128;
-/// How far one step goes along K.
-pub const STEP: u32 = 32;
 const WORKGROUP: u32 = 256;
 
-/// The kernel: buffers a (m × k), b (k × n), c (m × n), then m, n, k as I32; m and n multiples of `TILE`, k of `STEP`.
-pub fn matmul() -> Result<Kernel> {
+/// What is left open.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Shape {
+    /// How far one step goes along K: 32, or 16, which takes half the shared memory and fewer registers.
+    pub step: u32,
+    /// Vectors between rows of A in shared memory: transposed blocks are written without meeting in a bank.
+    pub pad: u32,
+    /// Places along K that are written out one after the other.
+    pub unroll: u32,
+    /// Whether the driver is asked not to unroll the loop over steps.
+    pub rolled: bool,
+}
+
+impl Shape {
+    fn of(choice: &Choice) -> Shape {
+        let [step, pad, unroll, rolled] = ["step", "pad", "unroll", "rolled"].map(|name| choice.get(name));
+        Shape { step, pad, unroll, rolled: rolled == 1 }
+    }
+
+    /// Invocations that move a factor.
+    fn movers(&self) -> u32 {
+        TILE * self.step / 16
+    }
+}
+
+impl std::fmt::Display for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Shape { step, pad, unroll, rolled } = self;
+        write!(f, "s{step}/p{pad}/u{unroll}{}", if *rolled { "/r" } else { "" })
+    }
+}
+
+/// The shape that is best on an H200 at 4096³ of those that were measured.
+pub fn best() -> Shape {
+    Shape { step: 32, pad: 0, unroll: 32, rolled: false }
+}
+
+/// The search space.
+pub fn space() -> Space {
+    Space::new()
+        .axis("step", [32, 16])
+        .axis("pad", [0, 1])
+        .axis("unroll", [32, 16, 8])
+        .axis("rolled", [0, 1])
+        .require("no more is written out than a step", |choice| choice.get("unroll") <= choice.get("step"))
+}
+
+/// Every shape of the search space.
+pub fn candidates() -> Vec<Shape> {
+    space().candidates().iter().map(Shape::of).collect()
+}
+
+/// The kernel: buffers a (m × k), b (k × n), c (m × n), then m, n, k as I32; m and n multiples of `TILE`, k of the step.
+pub fn matmul(shape: Shape) -> Result<Kernel> {
     Kernel::build("matmul_f32", [WORKGROUP, 1, 1], |k| {
-        let mover = Mover::new(k);
+        let mover = Mover::new(k, shape);
         let c = k.buffer("c", Elem::F32, Access::Write, 16);
         let (m, n, depth) = (k.arg_i32("m"), k.arg_i32("n"), k.arg_i32("k"));
         let (tile_row, tile_col) = tile_of(k, m / TILE as i32, n / TILE as i32, 8);
@@ -29,15 +80,15 @@ pub fn matmul() -> Result<Kernel> {
         let x = run.rem_u(2) * 8 + lane.rem_u(8);
         let y = run.div_u(2) * 4 + lane.div_u(8);
         let start = (mover.read(origin, (n, depth), k.i32(0)), vec![k.f32(0.0); 64]);
-        let last = depth - STEP as i32;
-        let (_, sums) = k.for_(0, depth, STEP, start, |at, (vectors, sums)| {
-            k.barrier();
-            mover.write(&vectors);
-            k.barrier();
-            // The last step reads its own tile once more instead of branching.
-            let vectors = mover.read(origin, (n, depth), (at + STEP).min(last));
-            (vectors, mover.multiply((y, x), sums))
-        });
+        let last = depth - shape.step as i32;
+        let (_, sums) = match shape.rolled {
+            true => k.for_rolled(0, depth, shape.step, start, |at, state| {
+                mover.turn(origin, (n, depth), (y, x), (at + shape.step).min(last), state)
+            }),
+            false => k.for_(0, depth, shape.step, start, |at, state| {
+                mover.turn(origin, (n, depth), (y, x), (at + shape.step).min(last), state)
+            }),
+        };
         for i in 0..8 {
             let row = origin.0 + y * 4 + (i / 4 * TILE / 2 + i % 4);
             for half in 0..2 {
@@ -52,6 +103,7 @@ pub fn matmul() -> Result<Kernel> {
 /// Moves tiles of A and B: global memory → registers → shared memory → products.
 struct Mover<'k> {
     k: &'k Builder,
+    shape: Shape,
     a: Buffer<'k>,
     b: Buffer<'k>,
     /// `[k][m / 4]`, vectors of four along m.
@@ -66,60 +118,110 @@ struct Mover<'k> {
 
 /// Vectors of four along a tile's side.
 const QUADS: u32 = TILE / 4;
-/// Rows of B the workgroup moves at a time.
-const ROWS: u32 = WORKGROUP / QUADS;
 
 impl<'k> Mover<'k> {
-    fn new(k: &'k Builder) -> Mover<'k> {
-        let id = k.local_index();
+    fn new(k: &'k Builder, shape: Shape) -> Mover<'k> {
+        let id = k.local_index().rem_u(shape.movers());
         Mover {
             k,
+            shape,
             a: k.buffer("a", Elem::F32, Access::Read, 16),
             b: k.buffer("b", Elem::F32, Access::Read, 16),
-            a_tile: k.shared_vectors("a_tile", Elem::F32, 4, STEP * QUADS),
-            b_tile: k.shared_vectors("b_tile", Elem::F32, 4, STEP * QUADS),
-            block: (id.div_u(STEP / 4), id.rem_u(STEP / 4)),
+            a_tile: k.shared_vectors("a_tile", Elem::F32, 4, shape.step * (QUADS + shape.pad)),
+            b_tile: k.shared_vectors("b_tile", Elem::F32, 4, shape.step * QUADS),
+            block: (id.div_u(shape.step / 4), id.rem_u(shape.step / 4)),
             vector: (id.div_u(QUADS), id.rem_u(QUADS)),
         }
     }
 
-    /// The step's share of this invocation: four vectors of A, four of B.
+    /// Whether this invocation moves a part of A; none if every invocation moves parts of both.
+    fn moves_a(&self) -> Option<Val<'k>> {
+        let movers = self.shape.movers();
+        (movers < WORKGROUP).then(|| self.k.local_index().lt_u(self.k.i32(movers as i32)))
+    }
+
+    /// The step's share of this invocation: four vectors of A, four of B, or four of one.
     fn read(&self, origin: (Val<'k>, Val<'k>), (n, depth): (Val<'k>, Val<'k>), at: Val<'k>) -> Vec<Val<'k>> {
-        let from_a = (0..4).map(|r| {
-            let row = origin.0 + self.block.0 * 4 + r;
-            self.a.load_wide(row * depth + at + self.block.1 * 4, 4)
-        });
-        let from_b = (0..STEP / ROWS).map(|r| {
-            let row = at + self.vector.0 + r * ROWS;
-            self.b.load_wide(row * n + origin.1 + self.vector.1 * 4, 4)
-        });
-        from_a.chain(from_b).map(|parts| self.k.vector(&parts)).collect()
+        let vectors = |parts: Vec<Vec<Val<'k>>>| parts.iter().map(|parts| self.k.vector(parts)).collect();
+        let from_a = || -> Vec<Val<'k>> {
+            let row = |r| origin.0 + self.block.0 * 4 + r;
+            vectors((0..4).map(|r| self.a.load_wide(row(r) * depth + at + self.block.1 * 4, 4)).collect())
+        };
+        let from_b = || -> Vec<Val<'k>> {
+            let row = |r| at + self.vector.0 + r * self.rows();
+            vectors((0..4).map(|r| self.b.load_wide(row(r) * n + origin.1 + self.vector.1 * 4, 4)).collect())
+        };
+        match self.moves_a() {
+            Some(moves_a) => self.k.if_(moves_a, from_a, from_b),
+            None => from_a().into_iter().chain(from_b()).collect(),
+        }
+    }
+
+    /// One step: what was read goes to shared memory and is multiplied, while what is at `next` is read. The last step reads its own tile
+    /// once more instead of branching.
+    fn turn(
+        &self,
+        origin: (Val<'k>, Val<'k>),
+        sizes: (Val<'k>, Val<'k>),
+        place: (Val<'k>, Val<'k>),
+        next: Val<'k>,
+        (vectors, sums): (Vec<Val<'k>>, Vec<Val<'k>>),
+    ) -> (Vec<Val<'k>>, Vec<Val<'k>>) {
+        self.k.barrier();
+        self.write(&vectors);
+        self.k.barrier();
+        let vectors = self.read(origin, sizes, next);
+        (vectors, self.multiply(place, sums))
+    }
+
+    /// Rows of B that are moved at a time.
+    fn rows(&self) -> u32 {
+        self.shape.movers() / QUADS
     }
 
     /// Puts what was read into shared memory, A's block transposed.
     fn write(&self, vectors: &[Val<'k>]) {
-        let (block, rows) = vectors.split_at(4);
-        for j in 0..4u8 {
-            let column: Vec<Val> = block.iter().map(|row| row.lane(j)).collect();
-            self.a_tile.store((self.block.1 * 4 + j as i32) * QUADS + self.block.0, self.k.vector(&column));
-        }
-        for (r, &row) in rows.iter().enumerate() {
-            self.b_tile.store((self.vector.0 + r as u32 * ROWS) * QUADS + self.vector.1, row);
+        let (block, rows) = (&vectors[..4], &vectors[vectors.len() - 4..]);
+        let to_a = || {
+            for j in 0..4u8 {
+                let column: Vec<Val> = block.iter().map(|row| row.lane(j)).collect();
+                let place = (self.block.1 * 4 + j as i32) * (QUADS + self.shape.pad) + self.block.0;
+                self.a_tile.store(place, self.k.vector(&column));
+            }
+        };
+        let to_b = || {
+            for (r, &row) in rows.iter().enumerate() {
+                self.b_tile.store((self.vector.0 + r as u32 * self.rows()) * QUADS + self.vector.1, row);
+            }
+        };
+        match self.moves_a() {
+            Some(moves_a) => self.k.if_(moves_a, to_a, to_b),
+            None => {
+                to_a();
+                to_b();
+            }
         }
     }
 
     /// Adds the product of the tiles to the 8 × 8 sums at rows 4y.. and 64 + 4y.., columns 4x.. and 64 + 4x...
     fn multiply(&self, (y, x): (Val<'k>, Val<'k>), sums: Vec<Val<'k>>) -> Vec<Val<'k>> {
-        self.k.for_unrolled(0, self.k.i32(STEP as i32), 1, sums, |step, sums| {
-            let left = eight(self.a_tile, y, step);
-            let right = eight(self.b_tile, x, step);
-            sums.iter().enumerate().map(|(at, sum)| left[at / 8].fma(right[at % 8], *sum)).collect()
-        })
+        let (k, Shape { step, unroll, .. }) = (self.k, self.shape);
+        let written_out = |first: Val<'k>, sums: Vec<Val<'k>>| {
+            k.for_unrolled(0, k.i32(unroll as i32), 1, sums, |place, sums| {
+                let left = eight(self.a_tile, QUADS + self.shape.pad, y, first + place);
+                let right = eight(self.b_tile, QUADS, x, first + place);
+                sums.iter().enumerate().map(|(at, sum)| left[at / 8].fma(right[at % 8], *sum)).collect()
+            })
+        };
+        if unroll == step {
+            return written_out(k.i32(0), sums);
+        }
+        k.for_rolled(0, k.i32(step as i32), unroll, sums, written_out)
     }
 }
 
 /// The eight elements of a tile's row at 4q.. and 64 + 4q...
-fn eight<'k>(tile: SharedArray<'k>, quad: Val<'k>, row: Val<'k>) -> [Val<'k>; 8] {
-    let halves = [quad, quad + QUADS / 2].map(|quad| tile.load(quad + row * QUADS));
+fn eight<'k>(tile: SharedArray<'k>, pitch: u32, quad: Val<'k>, row: Val<'k>) -> [Val<'k>; 8] {
+    let halves = [quad, quad + QUADS / 2].map(|quad| tile.load(quad + row * pitch));
     std::array::from_fn(|i| halves[i / 4].lane(i as u8 % 4))
 }
