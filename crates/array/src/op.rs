@@ -216,6 +216,15 @@ pub struct Accepts {
 pub trait Host {
     /// Reads the inputs and writes the outputs.
     fn run(&self, site: &mut HostSite<'_>) -> Result<()>;
+
+    /// How many leading axes, of the first input and all outputs, number rows that have nothing to do with each other: a row of the
+    /// results is made of the same row of the first input and of all of the others, and has the same bits whichever rows are
+    /// beside it, as long as the first input lies without gaps. Some rows are then computed on their own, together with what is
+    /// computed before and after.
+    fn row_axes(&self, place: &Place<'_>) -> Option<usize> {
+        let _ = place;
+        None
+    }
 }
 
 /// What distinguishes computations, exactly: words that are compared one by one.

@@ -3,14 +3,16 @@
 mod rig;
 
 use pumice::eval::{Tier, set_interrupt, set_tier};
-use pumice::ops::arg_reduce::argmin;
+use pumice::ops::arg_reduce::{argmax, argmin};
 use pumice::ops::astype::astype;
 use pumice::ops::binary::{add, multiply, subtract};
 use pumice::ops::broadcast_to::broadcast_to;
+use pumice::ops::create::arange;
 use pumice::ops::matmul::matmul;
 use pumice::ops::reduce::{any, max, mean, sum};
+use pumice::ops::slices::slice;
 use pumice::ops::softmax::{logsumexp, softmax};
-use pumice::ops::unary::{negative, tanh};
+use pumice::ops::unary::{negative, rsqrt, sin, square, tanh};
 use pumice::ops::views::{reshape, transpose};
 use pumice::{Array, Device, Dtype, Error, Result, Stream, compile, default_stream, eval, new_stream, with_stream};
 use rig::{devices, slow};
@@ -139,6 +141,34 @@ fn reductions_fused_with_maps_give_the_bits_of_their_parts() {
             });
             assert_eq!(parts, fused, "seed {seed} on {device}");
         }
+    }
+    set_tier(Tier::WhenReady);
+}
+
+#[test]
+fn rows_computed_in_bands_have_the_bits_of_their_parts() {
+    let _turn = TIER.lock();
+    let cpu = default_stream(Device::CPU).expect("the CPU is there");
+    // More than a band of them, and than a task of bands; rows that are no multiple of anything.
+    for (shape, dtype) in [(&[70_001, 5], Dtype::F32), (&[3000, 129], Dtype::F32), (&[4001, 64], Dtype::BF16)] {
+        let graph = || -> Result<Vec<Array>> {
+            let n = shape[0] * shape[1];
+            let x = reshape(&astype(&sin(&arange(0.0, n as f64, 1.0, None)?)?, dtype)?, shape)?;
+            let weight = reshape(&slice(&reshape(&x, &[n])?, &[0], &[shape[1]], &[1])?, &[1, shape[1]])?;
+            let apart = subtract(&x, mean(&x, Some(&[1]), true)?)?;
+            let scale = rsqrt(&add(mean(&square(&apart)?, Some(&[1]), true)?, 1e-5)?)?;
+            let norm = multiply(multiply(&apart, &scale)?, &weight)?;
+            let soft = softmax(&multiply(&norm, 0.5)?, Some(&[1]), false)?;
+            let best = argmax(&add(&soft, &x)?, Some(1), true)?;
+            let total = add(&best, sum(&soft, Some(&[0]), true)?)?;
+            // What somebody holds lies whole in memory.
+            Ok(vec![norm, scale, total])
+        };
+        let [parts, bands] = [Tier::Never, Tier::Now].map(|tier| {
+            set_tier(tier);
+            bytes(&with_stream(cpu, graph).expect("a graph"))
+        });
+        assert!(parts == bands, "{shape:?} of {dtype}");
     }
     set_tier(Tier::WhenReady);
 }

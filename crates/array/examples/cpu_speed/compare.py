@@ -56,7 +56,7 @@ def cases():
             for length in [4, 64, 4096]:
                 yield op, dtype, f"{4194304 // length}x{length}", "rows"
                 yield op, dtype, f"{length}x{4194304 // length}", "columns"
-    for op in ["softmax", "layer_norm", "rms_norm"]:
+    for op in ["softmax", "layer_norm", "rms_norm", "fast_layer_norm", "fast_rms_norm"]:
         for dtype in ["float32", "float16", "bfloat16"]:
             for shape in ["65536x16", "8192x128", "1024x1024", "256x4096", "1x1048576"]:
                 yield op, dtype, shape, "plain"
@@ -123,6 +123,11 @@ def graph(op, dtype, shape, look):
     if op == "where":
         y, z = numbers("bool", shape, 2), other(dtype, shape, look)
         return lambda: mx.where(y, x, z)
+    if op.startswith("fast_"):
+        weight, bias = numbers(dtype, shape[-1:], 2), numbers(dtype, shape[-1:], 3)
+        if op == "fast_layer_norm":
+            return lambda: mx.fast.layer_norm(x, weight, bias, 1e-5)
+        return lambda: mx.fast.rms_norm(x, weight, 1e-5)
     function = getattr(mx, op)
     if op == "softmax":
         return lambda: function(x, axis=-1)

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use pumice::ops::arg_reduce::argmax;
 use pumice::ops::astype::astype;
+use pumice::ops::fast;
 use pumice::ops::matmul::matmul;
 use pumice::ops::reduce::{max, mean, sum, var};
 use pumice::ops::softmax::softmax;
@@ -80,6 +81,14 @@ fn graph(op: &str, dtype: Dtype, shape: &[i32], look: &str) -> Result<Graph> {
         "sum" => Box::new(move || sum(&x, axes.as_deref(), false)),
         "max" => Box::new(move || max(&x, axes.as_deref(), false)),
         "argmax" => Box::new(move || argmax(&x, axes.as_ref().map(|axes| axes[0]), false)),
+        "fast_layer_norm" => {
+            let (weight, bias) = (numbers(dtype, &shape[1..], 2)?, numbers(dtype, &shape[1..], 3)?);
+            Box::new(move || fast::layer_norm(&x, Some(&weight), Some(&bias), 1e-5))
+        }
+        "fast_rms_norm" => {
+            let weight = numbers(dtype, &shape[1..], 2)?;
+            Box::new(move || fast::rms_norm(&x, Some(&weight), 1e-5))
+        }
         "softmax" => Box::new(move || softmax(&x, Some(&[-1]), false)),
         other => panic!("there must be a case {other} but is none"),
     })

@@ -47,6 +47,12 @@ pub(crate) enum Unit {
     Around { before: Vec<usize>, views: Vec<usize>, call: usize, after: Vec<usize> },
 }
 
+/// The units of a tape, and whether their steps may go together as well.
+pub(crate) struct Fused {
+    pub units: Vec<Unit>,
+    pub fusion: bool,
+}
+
 impl Unit {
     fn calls(&self) -> SmallVec<[usize; 8]> {
         match self {
@@ -101,7 +107,7 @@ fn keeps_order(view: &dyn View, place: &Place<'_>) -> bool {
 }
 
 /// Puts calls into units, in the order they are computed; without `fusion` every call is computed alone.
-pub(crate) fn fuse(tape: &Tape, ways: &[Way], fusion: bool) -> Vec<Unit> {
+pub(crate) fn fuse(tape: &Tape, ways: &[Way], fusion: bool) -> Fused {
     let mut fuser = Fuser::new(tape, ways, fusion);
     let mut units: Vec<Unit> = Vec::new();
     for root in (0..tape.calls.len()).rev() {
@@ -111,7 +117,7 @@ pub(crate) fn fuse(tape: &Tape, ways: &[Way], fusion: bool) -> Vec<Unit> {
         }
     }
     units.reverse();
-    units
+    Fused { units, fusion }
 }
 
 /// What is known of the tape, and of the units made so far.

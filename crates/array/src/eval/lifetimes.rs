@@ -91,12 +91,15 @@ fn last_uses(plan: &Plan) -> HashMap<Home, usize> {
     steps.flat_map(|(i, step)| operands(&step.work).map(move |placed| (placed.home, i))).collect()
 }
 
-fn operands(work: &Work) -> Box<dyn Iterator<Item = &Placed> + '_> {
+pub(super) fn operands(work: &Work) -> Box<dyn Iterator<Item = &Placed> + '_> {
     match work {
         Work::Launch(launch) => Box::new(launch.operands.iter()),
         Work::Block(block) => Box::new(block.inputs.iter().map(|(placed, ..)| placed).chain(&block.outputs)),
         Work::Host(host) => Box::new(host.inputs.iter().chain(&host.outputs).map(|(placed, _)| placed)),
         Work::Write(write) => Box::new(write.operands()),
+        Work::Rows(rows) => {
+            Box::new(rows.inputs.iter().chain(rows.made.iter().filter_map(|made| made.placed.as_ref())))
+        }
     }
 }
 
@@ -114,7 +117,7 @@ fn donors(work: &Work) -> SmallVec<[(Home, Home); 4]> {
             let fitting = pairs.filter(|(output, (placed, reach, _))| fits(output, placed, *reach));
             fitting.map(|(output, (placed, ..))| (output.home, placed.home)).collect()
         }
-        Work::Host(_) | Work::Write(_) => SmallVec::new(),
+        Work::Host(_) | Work::Write(_) | Work::Rows(_) => SmallVec::new(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Evaluation: order → fuse → plan → run. Nothing here knows which op it has.
 
 mod around;
+mod bands;
 pub(crate) mod cache;
 pub mod elements;
 #[cfg(test)]
@@ -17,6 +18,7 @@ pub(crate) mod plan;
 mod plans;
 mod reads;
 mod replay;
+mod rows;
 mod run;
 mod schedule;
 mod seen;

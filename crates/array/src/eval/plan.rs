@@ -18,11 +18,12 @@ use crate::error::Result;
 use crate::eval::around::Members;
 use crate::eval::cache::{self, Found};
 use crate::eval::elements::{Bound, Maps, Operand};
-use crate::eval::fuse::{Unit, Way, lowered};
+use crate::eval::fuse::{Fused, Unit, Way, lowered};
 use crate::eval::map::{self, Group, GroupNode, Reach};
 use crate::eval::order::{INNER, Tape, TapeCall, ValueId};
 use crate::eval::reads::Reads;
 use crate::eval::replay::MaybeReplay;
+use crate::eval::rows::{self, RowStep};
 use crate::eval::site::{Move, Placed};
 use crate::eval::write::WriteStep;
 use crate::eval::{lifetimes, schedule, switches};
@@ -82,11 +83,20 @@ pub(crate) struct Step {
     pub is_copy: bool,
 }
 
+impl Step {
+    /// A step whose lifetimes are not settled.
+    pub fn new(stream: Stream, work: Work) -> Step {
+        let (begins, donations, ends) = Default::default();
+        Step { stream, work, begins, donations, ends, is_copy: false }
+    }
+}
+
 pub(crate) enum Work {
     Launch(Box<LaunchStep>),
     Block(BlockStep),
     Host(HostStep),
     Write(WriteStep),
+    Rows(Box<RowStep>),
 }
 
 pub(crate) struct LaunchStep {
@@ -128,7 +138,7 @@ pub(crate) struct HostStep {
 pub(crate) fn plan(
     tape: &Tape,
     ways: &[Way],
-    units: &[Unit],
+    Fused { units, fusion }: &Fused,
     target: Option<&'static Target>,
     later: Option<&mut Vec<Arc<PendingCompiled>>>,
 ) -> Result<Plan> {
@@ -144,7 +154,7 @@ pub(crate) fn plan(
     if let Some(later) = later {
         later.append(&mut planner.waiting_for);
     }
-    Ok(planner.finish(tape))
+    Ok(planner.finish(tape, *fusion))
 }
 
 /// A plan in the making.
@@ -207,15 +217,7 @@ impl Planner {
     }
 
     pub(super) fn push(&mut self, work: Work) {
-        let step = Step {
-            stream: self.stream(),
-            work,
-            begins: SmallVec::new(),
-            donations: SmallVec::new(),
-            ends: SmallVec::new(),
-            is_copy: false,
-        };
-        self.plan.steps.push(step);
+        self.plan.steps.push(Step::new(self.stream(), work));
     }
 
     fn single(&mut self, tape: &Tape, index: usize, way: Way) -> Result<()> {
@@ -382,7 +384,7 @@ impl Planner {
         Ok(())
     }
 
-    fn finish(mut self, tape: &Tape) -> Plan {
+    fn finish(mut self, tape: &Tape, fusion: bool) -> Plan {
         for (i, value) in tape.values.iter().enumerate() {
             if value.held && value.leaf.is_none() {
                 let placed = self.placed[i].clone().expect("every value is planned");
@@ -391,6 +393,9 @@ impl Planner {
         }
         if !switches::disabled(switches::SCHEDULE) {
             schedule::schedule(&mut self.plan);
+        }
+        if fusion {
+            rows::join(&mut self.plan);
         }
         lifetimes::settle(&mut self.plan, tape);
         self.plan.drop_unused();

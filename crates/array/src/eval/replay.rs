@@ -101,7 +101,7 @@ fn launches(step: &Step) -> SmallVec<[&LaunchStep; 1]> {
             });
             parts.collect()
         }
-        Work::Block(_) | Work::Host(_) => SmallVec::new(),
+        Work::Block(_) | Work::Host(_) | Work::Rows(_) => SmallVec::new(),
     }
 }
 

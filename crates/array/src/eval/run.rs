@@ -122,6 +122,7 @@ impl Run<'_> {
                 stats::count(|c| &c.host_calls);
                 self.host(host)?;
             }
+            Work::Rows(rows) => self.rows(rows)?,
         }
         for &(from, slot) in &step.donations {
             let storage = self.storage(from);
@@ -143,6 +144,7 @@ impl Run<'_> {
             Work::Block(block) => block.inputs.iter().map(|(p, ..)| p.home).collect(),
             Work::Host(host) => host.inputs.iter().map(|(p, _)| p.home).collect(),
             Work::Write(write) => write.operands().map(|p| p.home).collect(),
+            Work::Rows(rows) => rows.inputs.iter().map(|p| p.home).collect(),
         };
         for home in operands {
             let Home::Slot(slot) = home else { continue };
@@ -383,7 +385,7 @@ impl Run<'_> {
         }
     }
 
-    fn memory(&self, home: Home) -> Option<Arc<Storage>> {
+    pub(super) fn memory(&self, home: Home) -> Option<Arc<Storage>> {
         match home {
             Home::Leaf(value) => match &self.leaf(value).source {
                 Source::Memory(storage) => Some(storage.clone()),
@@ -407,7 +409,7 @@ impl Run<'_> {
         }
     }
 
-    fn value_bytes(&self, placed: &Placed) -> [u8; 8] {
+    pub(super) fn value_bytes(&self, placed: &Placed) -> [u8; 8] {
         match placed.home {
             Home::Value(leaf) => self.bits(leaf).to_le_bytes(),
             _ => [0; 8],

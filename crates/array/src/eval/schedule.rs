@@ -144,7 +144,7 @@ fn accesses(step: &Step) -> Vec<(Home, bool)> {
     match &step.work {
         Work::Launch(launch) => of_launch(launch),
         Work::Write(WriteStep { parts }) => parts.iter().flat_map(part).collect(),
-        Work::Block(_) | Work::Host(_) => unreachable!("a GPU's step is made of launches"),
+        Work::Block(_) | Work::Host(_) | Work::Rows(_) => unreachable!("a GPU's step is made of launches"),
     }
 }
 

@@ -4,6 +4,7 @@
 use pumice_kernel::ir::{BinaryOp, CompareOp, Inst, Op, Place, UnaryOp, Value};
 use pumice_kernel::{Access, Elem, Kernel};
 
+use super::repeat::{Column, repeat_all, repeat_each};
 use super::{Input, Output};
 use crate::cpu::simd::vectorised;
 use crate::cpu::threads::share;
@@ -19,9 +20,16 @@ type Loop = fn(&mut [u8], &[u8], &[u8]);
 /// A map that is one operation.
 pub(super) struct ByteMap {
     function: Loop,
-    /// Which of how many inputs are its operands.
-    operands: [usize; 2],
+    operands: [Operand; 2],
+    /// How many inputs it is given.
     inputs: usize,
+}
+
+/// What the operation is done on.
+#[derive(Clone, Copy)]
+enum Operand {
+    Input(usize),
+    Constant(u8),
 }
 
 impl ByteMap {
@@ -31,34 +39,31 @@ impl ByteMap {
         let inputs: Vec<usize> = (0..kernel.buffers.len()).filter(is_input).collect();
         let elem = kernel.buffers[*inputs.first()?].elem;
         let same = inputs.iter().all(|&input| kernel.buffers[input].elem == elem);
-        let insts: Vec<&Inst> = kernel.body.insts.iter().filter(|inst| !matches!(inst.op, Op::Const(_))).collect();
+        let is_constant = |inst: &&Inst| matches!(inst.op, Op::Const(_));
+        let (constants, insts): (Vec<&Inst>, Vec<&Inst>) = kernel.body.insts.iter().partition(is_constant);
         let (loads, rest) =
             insts.split_at_checked(inputs.len()).filter(|_| same && kernel.buffers.len() == inputs.len() + 1)?;
-        let (made, result, store) = match rest {
-            [made, store] => (made, made.results.first()?, store),
-            [made, narrow, store] if matches!(&narrow.op, Op::Narrow(to, of) if *to == elem && Some(of) == made.results.first()) => {
-                (made, narrow.results.first()?, store)
-            }
-            _ => return None,
-        };
+        let [made, store] = rest else { return None };
         let Op::Store { place: Place::Buffer(output), values, .. } = &store.op else { return None };
         let stored = kernel.buffers[*output as usize].elem;
-        let number = |value: Value| {
-            let load = loads.iter().find(|load| load.results.first() == Some(&value))?;
-            let Op::Load { place: Place::Buffer(buffer), .. } = load.op else { return None };
-            inputs.iter().position(|&input| input == buffer as usize)
+        let operand = |value: Value| {
+            let makes = |inst: &&&Inst| inst.results.first() == Some(&value);
+            match loads.iter().chain(&constants).find(makes)?.op {
+                Op::Load { place: Place::Buffer(buffer), .. } => {
+                    inputs.iter().position(|&input| input == buffer as usize).map(Operand::Input)
+                }
+                Op::Const(bits) if is_byte(bits, elem) => Some(Operand::Constant(bits as u8)),
+                _ => None,
+            }
         };
+        let result = made.results.first()?;
         let (function, [a, b]) = operation(&made.op, elem, stored).filter(|_| values[..] == [*result])?;
-        Some(ByteMap { function, operands: [number(a)?, number(b)?], inputs: inputs.len() })
+        Some(ByteMap { function, operands: [operand(a)?, operand(b)?], inputs: inputs.len() })
     }
 
-    /// Runs it if all elements stand one after another, or are one for all; says whether they do.
+    /// Runs it if all elements stand one after another, or are one for all or for rows, or a row for all; says whether they do.
     pub(super) fn run(&self, count: usize, inputs: &[Input<'_>], outputs: &mut [Output<'_>]) -> bool {
-        let (Some(a), Some(b)) =
-            (Bytes::of(inputs, self.operands[0], count), Bytes::of(inputs, self.operands[1], count))
-        else {
-            return false;
-        };
+        let [Some(a), Some(b)] = self.operands.map(|operand| Bytes::of(inputs, operand, count)) else { return false };
         let [Output::Contiguous(out)] = outputs else { return false };
         if inputs.len() != self.inputs {
             return false;
@@ -79,17 +84,15 @@ impl ByteMap {
     }
 
     fn task(&self, first: usize, out: &mut [u8], a: Bytes<'_>, b: Bytes<'_>) {
-        let splats = [a, b].map(|bytes| match bytes {
+        let mut rooms = [a, b].map(|bytes| match bytes {
             Bytes::Each(_) => Vec::new(),
             Bytes::One(byte) => vec![byte; BLOCK.min(out.len())],
+            Bytes::Column(..) | Bytes::Row(_) => vec![0; BLOCK.min(out.len())],
         });
         for (i, out) in out.chunks_mut(BLOCK).enumerate() {
-            let at = first + i * BLOCK;
-            let [a, b] = [(a, &splats[0]), (b, &splats[1])].map(|(bytes, splat)| match bytes {
-                Bytes::Each(bytes) => &bytes[at..at + out.len()],
-                Bytes::One(_) => &splat[..out.len()],
-            });
-            (self.function)(out, a, b);
+            let (at, count) = (first + i * BLOCK, out.len());
+            let [room_a, room_b] = &mut rooms;
+            (self.function)(out, a.lanes(at, count, room_a), b.lanes(at, count, room_b));
         }
     }
 }
@@ -99,15 +102,54 @@ impl ByteMap {
 enum Bytes<'a> {
     Each(&'a [u8]),
     One(u8),
+    /// One for each row.
+    Column(&'a [u8], Column),
+    /// A row for all.
+    Row(&'a [u8]),
 }
 
 impl<'a> Bytes<'a> {
-    fn of(inputs: &[Input<'a>], number: usize, count: usize) -> Option<Bytes<'a>> {
-        match inputs.get(number)? {
+    fn of(inputs: &[Input<'a>], operand: Operand, count: usize) -> Option<Bytes<'a>> {
+        let number = match operand {
+            Operand::Input(number) => number,
+            Operand::Constant(byte) => return Some(Bytes::One(byte)),
+        };
+        match *inputs.get(number)? {
             Input::Contiguous(bytes) => bytes.get(..count).map(Bytes::Each),
             Input::Scalar(bytes) => bytes.first().map(|byte| Bytes::One(*byte)),
+            Input::Strided { bytes, start, shape: &[rows, row], strides: &[stride, 0] } if rows * row == count => {
+                let column = Column { first: start, stride, row };
+                let ends = [start, start + (rows as i64 - 1) * stride];
+                ends.iter().all(|&end| 0 <= end && end < bytes.len() as i64).then_some(Bytes::Column(bytes, column))
+            }
+            Input::Strided { bytes, start, shape: &[rows, row], strides: &[0, 1] } if rows * row == count => {
+                bytes.get(usize::try_from(start).ok()?..)?.get(..row).map(Bytes::Row)
+            }
             Input::Strided { .. } | Input::InPlace(_) => None,
         }
+    }
+
+    /// So many bytes from a place on; what is repeated is written into the room.
+    fn lanes<'r>(self, at: usize, count: usize, room: &'r mut [u8]) -> &'r [u8]
+    where
+        'a: 'r,
+    {
+        match self {
+            Bytes::Each(bytes) => return &bytes[at..at + count],
+            Bytes::One(_) => {}
+            Bytes::Column(bytes, column) => repeat_each(bytes, column, at, &mut room[..count], |byte| byte),
+            Bytes::Row(row) => repeat_all(row, at, &mut room[..count], |byte| byte),
+        }
+        &room[..count]
+    }
+}
+
+/// Whether a constant is what a byte of a type is where it is computed with.
+fn is_byte(bits: u64, elem: Elem) -> bool {
+    match elem {
+        Elem::I8 => bits as u32 as i32 == bits as i8 as i32,
+        Elem::U8 => bits as u32 <= u8::MAX as u32,
+        _ => false,
     }
 }
 
@@ -132,6 +174,9 @@ fn operation(op: &Op, elem: Elem, stored: Elem) -> Option<(Loop, [Value; 2])> {
         Op::Unary(op, a) if is_same => (unary(op, elem)?, [a, a]),
         Op::Binary(op, a, b) if is_same => (binary(op, elem)?, [a, b]),
         Op::Compare(op, a, b) if stored == Elem::Bool => (compare(op, elem)?, [a, b]),
+        Op::Convert { value, .. } if elem == Elem::Bool && matches!(stored, Elem::I8 | Elem::U8) => {
+            (each!(|a, _b| (a != 0) as u8), [value, value])
+        }
         _ => return None,
     })
 }

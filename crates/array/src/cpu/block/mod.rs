@@ -27,6 +27,7 @@ mod operands;
 mod parallel;
 mod program;
 mod registers;
+mod repeat;
 mod space;
 mod task;
 #[cfg(test)]
@@ -37,7 +38,7 @@ mod unary;
 use pumice_kernel::Kernel;
 
 use self::bytes::ByteMap;
-use self::operands::Operands;
+use self::operands::{Operands, Sink};
 use self::program::Program;
 use self::task::{Shared, Splats};
 use crate::error::Result;
@@ -112,6 +113,26 @@ impl BlockProgram {
     /// Runs the program over `count` elements, on several threads where there are enough of them. Inputs and outputs
     /// are in the order of the kernel's buffers.
     pub fn run(&self, count: usize, inputs: &[Input<'_>], outputs: &mut [Output<'_>]) -> Result<()> {
+        self.run_by(count, inputs, outputs, parallel::run)
+    }
+
+    /// The same on this thread alone.
+    pub(crate) fn run_here(&self, count: usize, inputs: &[Input<'_>], outputs: &mut [Output<'_>]) -> Result<()> {
+        self.run_by(count, inputs, outputs, |shared, count, sinks| task::run(shared, 0..count, sinks))
+    }
+
+    /// Whether an element's number counts.
+    pub(crate) fn counts(&self) -> bool {
+        self.program.index.is_some()
+    }
+
+    fn run_by(
+        &self,
+        count: usize,
+        inputs: &[Input<'_>],
+        outputs: &mut [Output<'_>],
+        run: impl for<'a> FnOnce(&'a Shared<'a>, usize, Vec<Sink<'a>>) -> Result<()>,
+    ) -> Result<()> {
         if self.bytes.as_ref().is_some_and(|map| map.run(count, inputs, outputs)) {
             return Ok(());
         }
@@ -129,6 +150,6 @@ impl BlockProgram {
             order: operands.order,
             lanes: self.lanes,
         };
-        parallel::run(&shared, count, operands.sinks)
+        run(&shared, count, operands.sinks)
     }
 }

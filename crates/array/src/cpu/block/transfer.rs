@@ -3,6 +3,7 @@
 use pumice_kernel::Elem;
 
 use super::loops::{Chunk, LANES, Lane};
+use super::repeat::{Column, repeat_all, repeat_each};
 use super::space::{Layout, Piece, Region};
 use crate::cpu::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::cpu::simd::vectorised;
@@ -68,6 +69,18 @@ fn gather<const B: usize, T: Copy>(
     let elements = bytes.as_chunks::<B>().0;
     match placing {
         Placing::Packed => decode_all(&elements[..out.len()], out, decode),
+        Placing::Spread { region: Region::Run(range), shape: &[_, row], layout, origin }
+            if layout.strides[1] == 0 && row < range.len() =>
+        {
+            let column = Column { first: layout.start - origin, stride: layout.strides[0], row };
+            repeat_each(elements, column, range.start, out, decode);
+        }
+        Placing::Spread { region: Region::Run(range), shape: &[_, row], layout, origin }
+            if layout.strides[..] == [0, 1] && row < range.len() =>
+        {
+            let first = (layout.start - origin) as usize;
+            repeat_all(&elements[first..first + row], range.start, out, decode);
+        }
         Placing::Spread { region, shape, layout, origin } => {
             region.each_piece(shape, layout, |piece| gather_piece(elements, piece, origin, out, decode));
         }

@@ -14,7 +14,7 @@ use crate::op::{Accepts, At, Host, Kernels, Key, Lowering, Op, Place, Specs, exp
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::ops::full::zeros_like;
 use crate::ops::reduce::axes::Order;
-use crate::ops::reduce::{AxisList, axes_of, beside_mapped, reduced_shape};
+use crate::ops::reduce::{AxisList, axes_of, beside_mapped, leading_axes, reduced_shape};
 use crate::shape::Spec;
 
 /// Where along an axis the least element is; counted over the whole array if no axis is given.
@@ -115,6 +115,10 @@ impl Host for ArgReduce {
     fn run(&self, site: &mut HostSite<'_>) -> Result<()> {
         cpu::run(self.wanted, site, &self.axes);
         Ok(())
+    }
+
+    fn row_axes(&self, place: &Place<'_>) -> Option<usize> {
+        leading_axes(&self.axes, place.inputs[0])
     }
 }
 

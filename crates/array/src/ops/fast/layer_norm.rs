@@ -3,16 +3,19 @@
 
 use smallvec::smallvec;
 
+use super::cpu::{self, Norm};
 use super::{FLOATING, converted, fits_last_axis, floating};
 use crate::array::{Array, call_one};
+use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
-use crate::op::{Key, Op, Specs};
+use crate::eval::site::HostSite;
+use crate::op::{Host, Key, Lowering, Op, Place, Specs};
 use crate::ops::astype::astype;
 use crate::ops::binary::{add, multiply, subtract};
 use crate::ops::catalogue::{Case, Entry, Sample};
-use crate::ops::reduce::{mean, precise, var};
-use crate::ops::unary::rsqrt;
+use crate::ops::reduce::{leading_axes, mean, precise};
+use crate::ops::unary::{rsqrt, square};
 use crate::shape::Spec;
 
 /// The last axis moved and scaled to mean 0 and variance 1, times a weight and plus a bias for each element of that axis.
@@ -71,7 +74,7 @@ impl Op for LayerNorm {
     fn decompose(&self, inputs: &[Array]) -> Result<Option<Vec<Array>>> {
         let x = astype(&inputs[0], precise(self.dtype))?;
         let apart = subtract(&x, mean(&x, Some(&[-1]), true)?)?;
-        let scale = rsqrt(&add(var(&x, Some(&[-1]), true, 0)?, self.eps)?)?;
+        let scale = rsqrt(&add(mean(&square(&apart)?, Some(&[-1]), true)?, self.eps)?)?;
         let mut result = astype(&multiply(&apart, scale)?, self.dtype)?;
         let (weight, bias) = self.parts(inputs);
         if let Some(weight) = weight {
@@ -81,6 +84,24 @@ impl Op for LayerNorm {
             result = add(&result, bias)?;
         }
         Ok(Some(vec![result]))
+    }
+
+    fn lower(&self, place: &Place<'_>) -> Lowering<'_> {
+        match place.device {
+            DeviceKind::Cpu if cpu::takes(place.inputs[0], self.dtype) => Lowering::Host(self),
+            _ => Lowering::Decompose,
+        }
+    }
+}
+
+impl Host for LayerNorm {
+    fn run(&self, site: &mut HostSite<'_>) -> Result<()> {
+        let (weight, bias) = (self.weighed.then_some(1), self.moved.then_some(1 + self.weighed as usize));
+        cpu::run(Norm { eps: self.eps, centred: true, weight, bias }, site)
+    }
+
+    fn row_axes(&self, place: &Place<'_>) -> Option<usize> {
+        leading_axes(&[place.inputs[0].ndim() - 1], place.inputs[0])
     }
 }
 

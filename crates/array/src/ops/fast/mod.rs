@@ -1,6 +1,7 @@
 //! MLX's `fast` ops: what models are made of, each defined by its meaning in simpler ops.
 
 mod attention;
+mod cpu;
 mod layer_norm;
 mod rms_norm;
 mod rope;

@@ -3,15 +3,18 @@
 
 use smallvec::smallvec;
 
+use super::cpu::{self, Norm};
 use super::{FLOATING, converted, fits_last_axis, floating};
 use crate::array::{Array, call_one};
+use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
-use crate::op::{Key, Op, Specs};
+use crate::eval::site::HostSite;
+use crate::op::{Host, Key, Lowering, Op, Place, Specs};
 use crate::ops::astype::astype;
 use crate::ops::binary::{add, multiply};
 use crate::ops::catalogue::{Case, Entry, Sample};
-use crate::ops::reduce::{mean, precise};
+use crate::ops::reduce::{leading_axes, mean, precise};
 use crate::ops::unary::{rsqrt, square};
 use crate::shape::Spec;
 
@@ -53,6 +56,24 @@ impl Op for RmsNorm {
         let scale = rsqrt(&add(mean(&square(&x)?, Some(&[-1]), true)?, self.eps)?)?;
         let scaled = astype(&multiply(&x, scale)?, self.dtype)?;
         Ok(Some(vec![inputs.get(1).map_or(Ok(scaled.clone()), |weight| multiply(&scaled, weight))?]))
+    }
+
+    fn lower(&self, place: &Place<'_>) -> Lowering<'_> {
+        match place.device {
+            DeviceKind::Cpu if cpu::takes(place.inputs[0], self.dtype) => Lowering::Host(self),
+            _ => Lowering::Decompose,
+        }
+    }
+}
+
+impl Host for RmsNorm {
+    fn run(&self, site: &mut HostSite<'_>) -> Result<()> {
+        let weight = (site.inputs.len() > 1).then_some(1);
+        cpu::run(Norm { eps: self.eps, centred: false, weight, bias: None }, site)
+    }
+
+    fn row_axes(&self, place: &Place<'_>) -> Option<usize> {
+        leading_axes(&[place.inputs[0].ndim() - 1], place.inputs[0])
     }
 }
 

@@ -168,6 +168,17 @@ impl Host for Reduce {
     fn run(&self, site: &mut HostSite<'_>) -> Result<()> {
         (self.row.host)(site.inputs[0].dtype)(site, &self.axes)
     }
+
+    fn row_axes(&self, place: &Place<'_>) -> Option<usize> {
+        leading_axes(&self.axes, place.inputs[0])
+    }
+}
+
+/// How many axes stand before those that are reduced, if these are the last ones and short: long rows are work for several threads.
+pub(crate) fn leading_axes(axes: &[usize], x: &Spec) -> Option<usize> {
+    let leading = x.ndim() - axes.len();
+    let row: usize = x.shape[leading..].iter().map(|&n| n as usize).product();
+    (axes.first() == Some(&leading) && leading > 0 && (1..=cpu::WORTH).contains(&row)).then_some(leading)
 }
 
 pub(super) fn entries() -> Vec<Entry> {

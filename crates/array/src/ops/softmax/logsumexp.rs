@@ -15,7 +15,7 @@ use crate::ops::binary::{add, multiply, subtract};
 use crate::ops::catalogue::Entry;
 use crate::ops::reduce::axes::Order;
 use crate::ops::reduce::gpu::combiner::{Combiner, Parts};
-use crate::ops::reduce::{self, AxisList, axes_of, beside_mapped, max, precise, reduced_shape, sum};
+use crate::ops::reduce::{self, AxisList, axes_of, beside_mapped, leading_axes, max, precise, reduced_shape, sum};
 use crate::ops::select::where_;
 use crate::ops::unary::{exp, isfinite, log, stop_gradient, transposed};
 use crate::ops::views::reshape;
@@ -121,6 +121,10 @@ impl Host for LogSumExp {
     fn run(&self, site: &mut HostSite<'_>) -> Result<()> {
         cpu::logsumexp(site, &self.axes);
         Ok(())
+    }
+
+    fn row_axes(&self, place: &Place<'_>) -> Option<usize> {
+        leading_axes(&self.axes, place.inputs[0])
     }
 }
 

@@ -18,7 +18,7 @@ use crate::ops::astype::astype;
 use crate::ops::binary::{divide, multiply, subtract};
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::ops::full::ones_like;
-use crate::ops::reduce::{axes_of, max, precise, sum};
+use crate::ops::reduce::{axes_of, leading_axes, max, precise, sum};
 use crate::ops::unary::{exp, stop_gradient, transposed};
 use crate::ops::views::{moveaxis, reshape, transpose};
 use crate::shape::{self, Shape, Spec};
@@ -140,6 +140,10 @@ impl Host for Softmax {
     fn run(&self, site: &mut HostSite<'_>) -> Result<()> {
         cpu::softmax(site);
         Ok(())
+    }
+
+    fn row_axes(&self, place: &Place<'_>) -> Option<usize> {
+        leading_axes(&[place.inputs[0].ndim() - 1], place.inputs[0])
     }
 }
 

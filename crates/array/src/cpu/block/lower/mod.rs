@@ -7,6 +7,8 @@ mod arithmetic;
 mod control;
 mod polynomial;
 
+use std::collections::HashMap;
+
 use pumice_kernel::ir::{Access, ArrayDecl, Block, Inst, Line, Op, Place, ScalarParam, Value};
 use pumice_kernel::{Elem, Kernel, Scalar, Type, passes};
 use smallvec::smallvec;
@@ -21,8 +23,31 @@ pub(super) fn tidied(kernel: &Kernel) -> Kernel {
     let mut kernel = kernel.clone();
     passes::fold(&mut kernel);
     passes::cse(&mut kernel);
+    store_unrounded(&mut kernel);
     passes::dce(&mut kernel);
     kernel
+}
+
+/// Lets stores have what was narrowed for them as it was before: they narrow it themselves.
+fn store_unrounded(kernel: &mut Kernel) {
+    let mut narrowed: HashMap<Value, (Elem, Value)> = HashMap::new();
+    for inst in &mut kernel.body.insts {
+        match &mut inst.op {
+            Op::Narrow(elem, of) => {
+                narrowed.insert(inst.results[0], (*elem, *of));
+            }
+            Op::Store { place: Place::Buffer(_), elem: stored, values, .. } => {
+                for value in values {
+                    if let Some((elem, of)) = narrowed.get(value)
+                        && elem == stored
+                    {
+                        *value = *of;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The program of a kernel.

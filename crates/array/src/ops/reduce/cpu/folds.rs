@@ -22,6 +22,9 @@ pub(crate) trait Fold: 'static {
     type Out: Pod + Send;
     /// The partial result of no elements.
     const NONE: Self::Part;
+    /// Whether elements are best combined one after the other: the order of integers does not matter, so compilers choose the
+    /// vectors themselves.
+    const IN_TURN: bool;
     /// That of one.
     fn lift(x: Self::In) -> Self::Part;
     /// That of two together.
@@ -36,7 +39,7 @@ pub(crate) trait Fold: 'static {
 pub(crate) type HostReduce = fn(&mut HostSite<'_>, &[usize]) -> Result<()>;
 
 macro_rules! folds {
-    ($(#[doc = $doc:literal] $name:ident, $choose:ident, $bound:ident, $part:ty => $out:ty: $none:expr, $lift:expr, $combine:expr, $finish:expr, $of_run:expr;)*) => {$(
+    ($(#[doc = $doc:literal] $name:ident, $choose:ident, $bound:ident, $part:ty => $out:ty: $none:expr, $in_turn:expr, $lift:expr, $combine:expr, $finish:expr, $of_run:expr;)*) => {$(
         #[doc = $doc]
         pub(crate) struct $name<T>(PhantomData<T>);
 
@@ -45,6 +48,7 @@ macro_rules! folds {
             type Part = $part;
             type Out = $out;
             const NONE: $part = $none;
+            const IN_TURN: bool = $in_turn;
             #[inline(always)]
             fn lift(x: T) -> $part {
                 $lift(x)
@@ -86,19 +90,46 @@ macro_rules! folds {
 }
 folds! {
     /// Sums.
-    Sum, sum, Number, T::Wide => T::Sum: T::Wide::ZERO, T::widen, Wide::add, T::narrow, T::sum_of_run;
+    Sum, sum, Number, T::Wide => T::Sum: T::Wide::ZERO, T::Wide::EXACT, T::widen, Wide::add, T::narrow, T::sum_of_run;
     /// Sums in the type they are computed in.
-    PreciseSum, precise_sum, Number, T::Wide => T::Wide: T::Wide::ZERO, T::widen, Wide::add, std::convert::identity, T::sum_of_run;
+    PreciseSum, precise_sum, Number, T::Wide => T::Wide: T::Wide::ZERO, T::Wide::EXACT, T::widen, Wide::add, std::convert::identity, T::sum_of_run;
     /// Products.
-    Prod, prod, Number, T::Wide => T::Sum: T::Wide::ONE, T::widen, Wide::mul, T::narrow, in_lanes::<Self>;
+    Prod, prod, Number, T::Wide => T::Sum: T::Wide::ONE, T::Wide::EXACT, T::widen, Wide::mul, T::narrow, in_lanes::<Self>;
     /// Least elements.
-    Min, min, Ranked, T::Rank => T: T::Rank::HIGHEST, T::rank, least, T::of, in_lanes::<Self>;
+    Min, min, Ranked, T::Rank => T: T::Rank::HIGHEST, T::Rank::EXACT, T::rank, least, T::of, in_lanes::<Self>;
     /// Greatest elements.
-    Max, max, Ranked, T::Rank => T: T::Rank::LOWEST, T::rank, greatest, T::of, in_lanes::<Self>;
+    Max, max, Ranked, T::Rank => T: T::Rank::LOWEST, T::Rank::EXACT, T::rank, greatest, T::of, in_lanes::<Self>;
     /// Whether all are true.
-    All, all, Truth, u8 => u8: 1, |x: T| x.truth() as u8, std::ops::BitAnd::bitand, std::convert::identity, in_lanes::<Self>;
+    All, all, Truth, u8 => u8: 1, true, |x: T| x.truth() as u8, std::ops::BitAnd::bitand, std::convert::identity, in_lanes::<Self>;
     /// Whether one is true.
-    Any, any, Truth, u8 => u8: 0, |x: T| x.truth() as u8, std::ops::BitOr::bitor, std::convert::identity, in_lanes::<Self>;
+    Any, any, Truth, u8 => u8: 0, true, |x: T| x.truth() as u8, std::ops::BitOr::bitor, std::convert::identity, in_lanes::<Self>;
+}
+
+/// Sums of squares, each square rounded.
+pub(crate) struct SumOfSquares;
+
+impl Fold for SumOfSquares {
+    type In = f32;
+    type Part = f32;
+    type Out = f32;
+    const NONE: f32 = 0.0;
+    const IN_TURN: bool = false;
+    #[inline(always)]
+    fn lift(x: f32) -> f32 {
+        x * x
+    }
+    #[inline(always)]
+    fn combine(a: f32, b: f32) -> f32 {
+        a + b
+    }
+    #[inline(always)]
+    fn finish(part: f32) -> f32 {
+        part
+    }
+    #[inline(always)]
+    fn of_run(elements: &[f32]) -> f32 {
+        in_lanes::<Self>(elements)
+    }
 }
 
 #[inline(always)]

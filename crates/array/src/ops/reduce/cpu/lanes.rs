@@ -1,13 +1,14 @@
 //! The loops of reductions: partial results side by side, as vectors hold them.
 
 use super::folds::Fold;
-use super::numbers::{Number, Wide};
 use crate::cpu::simd::vectorised;
 
 /// Partial results side by side: what the widest vectors hold, twice.
 pub(crate) const LANES: usize = 32;
-/// Elements of a run at most: so few that sums of small integers fit less than what sums are made in.
+/// Elements of a run at most: so few that counts of them by bytes fit a byte.
 pub(crate) const RUN: usize = 1024;
+/// Bytes that are counted one by one.
+const FEW: usize = 256;
 
 /// The partial result of elements that lie side by side.
 pub(crate) fn side_by_side<F: Fold>(elements: &[F::In]) -> F::Part {
@@ -36,8 +37,9 @@ pub(super) fn of_rows<F: Fold>(elements: &[F::In], length: usize, stride: usize,
         elements,
         #[inline(always)]
         |parts, elements| {
-            let rows = elements.chunks(stride);
-            parts.iter_mut().zip(rows).for_each(|(part, row)| *part = F::of_run(&row[..length]));
+            for (part, row) in parts.iter_mut().zip(elements.chunks(stride)) {
+                *part = F::of_run(&row[..length]);
+            }
         },
     );
 }
@@ -45,33 +47,29 @@ pub(super) fn of_rows<F: Fold>(elements: &[F::In], length: usize, stride: usize,
 /// In lanes, then those in halves. In the body of something `vectorised`.
 #[inline(always)]
 pub(super) fn in_lanes<F: Fold>(elements: &[F::In]) -> F::Part {
-    if elements.len() < LANES {
+    if F::IN_TURN || elements.len() < LANES {
         return elements.iter().fold(F::NONE, |part, &x| F::combine(part, F::lift(x)));
     }
     let mut lanes = [F::NONE; LANES];
     let (chunks, rest) = elements.as_chunks::<LANES>();
+    // Loops over numbers: those of iterators the compiler leaves as functions of their own, without the wide vectors.
     for chunk in chunks {
-        lanes.iter_mut().zip(chunk).for_each(|(lane, &x)| *lane = F::combine(*lane, F::lift(x)));
+        for i in 0..LANES {
+            lanes[i] = F::combine(lanes[i], F::lift(chunk[i]));
+        }
     }
-    lanes.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = F::combine(*lane, F::lift(x)));
+    for (i, &x) in rest.iter().enumerate() {
+        lanes[i] = F::combine(lanes[i], F::lift(x));
+    }
     in_halves(lanes, F::combine)
 }
 
-/// The sum of a run of small integers: by lanes of a type that just holds it, and so more of them.
-#[inline(always)]
-pub(super) fn sum_nearby<T: Number, N: Wide + Into<T::Wide>>(elements: &[T], near: impl Fn(T) -> N) -> T::Wide {
-    let mut lanes = [N::ZERO; LANES];
-    let (chunks, rest) = elements.as_chunks::<LANES>();
-    for chunk in chunks {
-        lanes.iter_mut().zip(chunk).for_each(|(lane, &x)| *lane = lane.add(near(x)));
-    }
-    lanes.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = lane.add(near(x)));
-    in_halves(lanes.map(Into::into), Wide::add)
-}
-
-/// How many of a run of bytes are not zero: eight a word, because the compiler makes no vectors of a count by bytes.
+/// How many of a run of bytes are not zero: eight a word where there are many, because the compiler makes no vectors of bytes of it.
 #[inline(always)]
 pub(super) fn count_nonzero(bytes: &[u8]) -> i32 {
+    if bytes.len() <= FEW {
+        return bytes.iter().map(|&byte| (byte != 0) as i32).sum();
+    }
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     let (chunks, rest) = bytes.as_chunks::<LANES>();
     let mut counts = [0u64; LANES / 8];

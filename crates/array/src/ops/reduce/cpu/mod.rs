@@ -10,6 +10,8 @@ pub(crate) mod numbers;
 
 use std::ops::Range;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::axes::{Axes, Axis, Order};
 use crate::cpu::threads::share;
 use crate::error::Result;
@@ -47,6 +49,14 @@ pub(crate) fn run<F: Fold>(site: &mut HostSite<'_>, axes: &[usize]) -> Result<()
         *result = F::finish(each.reduce(F::combine).unwrap_or(F::NONE));
     }
     Ok(())
+}
+
+/// The partial results of rows that lie without gaps, of at most [`WORTH`] elements each, as a reduction of them has them.
+pub(crate) fn of_rows_without_gaps<F: Fold>(memory: &[F::In], n: usize, parts: &mut [F::Part]) {
+    let axis = |size: usize, stride: usize| Axis { size: size as i64, stride: stride as i64 };
+    let reduced = if n > 1 { smallvec![axis(n, 1)] } else { SmallVec::new() };
+    let axes = Axes { start: 0, kept: smallvec![axis(parts.len(), n)], reduced };
+    Work::<F> { memory, axes: &axes, n }.fold(0, 0..n, parts);
 }
 
 /// Fills the items that bytes are, by threads if they are worth it: the closure is given the number of the first and their bytes.

@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use half::{bf16, f16};
 
 use super::folds::Sum;
-use super::lanes::{count_nonzero, in_lanes, sum_nearby};
+use super::lanes::{count_nonzero, in_lanes};
 use crate::dtype::Complex64;
 
 /// A bool as it is stored.
@@ -33,6 +33,8 @@ pub(crate) trait Wide: Pod + Send + Sync {
     const ZERO: Self;
     /// The product of nothing.
     const ONE: Self;
+    /// Whether the order of the elements does not matter.
+    const EXACT: bool;
     /// The sum; integers wrap.
     fn add(self, other: Self) -> Self;
     /// The product; integers wrap.
@@ -55,6 +57,8 @@ pub(crate) trait Rank: Pod + Send + Sync {
     const HIGHEST: Self;
     /// Below or equal to all.
     const LOWEST: Self;
+    /// Whether the order of the elements does not matter.
+    const EXACT: bool;
     /// Whether it comes first among ascending ones; NaN always does.
     fn below(self, other: Self) -> bool;
     /// Whether it comes first among descending ones; NaN always does.
@@ -90,11 +94,11 @@ macro_rules! numbers {
 }
 numbers! {
     Flag: i32 => i32, |x| (x.0 != 0) as i32, |w| w, |run| count_nonzero(bytemuck::cast_slice(run));
-    u8: u32 => u32, |x| x as u32, |w| w, |run| sum_nearby(run, |x: u8| x as u16);
+    u8: u32 => u32, |x| x as u32, |w| w, in_lanes::<Sum<Self>>;
     u16: u32 => u32, |x| x as u32, |w| w, in_lanes::<Sum<Self>>;
     u32: u32 => u32, |x| x, |w| w, in_lanes::<Sum<Self>>;
     u64: u64 => u64, |x| x, |w| w, in_lanes::<Sum<Self>>;
-    i8: i32 => i32, |x| x as i32, |w| w, |run| sum_nearby(run, |x: i8| x as i16);
+    i8: i32 => i32, |x| x as i32, |w| w, in_lanes::<Sum<Self>>;
     i16: i32 => i32, |x| x as i32, |w| w, in_lanes::<Sum<Self>>;
     i32: i32 => i32, |x| x, |w| w, in_lanes::<Sum<Self>>;
     i64: i64 => i64, |x| x, |w| w, in_lanes::<Sum<Self>>;
@@ -110,6 +114,7 @@ macro_rules! wide_integers {
         impl Wide for $ty {
             const ZERO: Self = 0;
             const ONE: Self = 1;
+            const EXACT: bool = true;
             #[inline(always)]
             fn add(self, other: Self) -> Self {
                 self.wrapping_add(other)
@@ -128,6 +133,7 @@ macro_rules! wide_floats {
         impl Wide for $ty {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+            const EXACT: bool = false;
             #[inline(always)]
             fn add(self, other: Self) -> Self {
                 self + other
@@ -144,6 +150,7 @@ wide_floats!(f32 f64);
 impl Wide for Complex64 {
     const ZERO: Self = Complex64 { re: 0.0, im: 0.0 };
     const ONE: Self = Complex64 { re: 1.0, im: 0.0 };
+    const EXACT: bool = false;
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         Complex64 { re: self.re + other.re, im: self.im + other.im }
@@ -192,6 +199,7 @@ macro_rules! integer_ranks {
         impl Rank for $ty {
             const HIGHEST: Self = <$ty>::MAX;
             const LOWEST: Self = <$ty>::MIN;
+            const EXACT: bool = true;
             #[inline(always)]
             fn below(self, other: Self) -> bool {
                 self < other
@@ -210,6 +218,7 @@ macro_rules! float_ranks {
         impl Rank for $ty {
             const HIGHEST: Self = <$ty>::INFINITY;
             const LOWEST: Self = <$ty>::NEG_INFINITY;
+            const EXACT: bool = false;
             // Of two NaN neither is first: the one that is there stays.
             #[inline(always)]
             fn below(self, other: Self) -> bool {
@@ -228,6 +237,7 @@ float_ranks!(f32 f64);
 impl Rank for Complex64 {
     const HIGHEST: Self = Complex64 { re: f32::INFINITY, im: f32::INFINITY };
     const LOWEST: Self = Complex64 { re: f32::NEG_INFINITY, im: f32::NEG_INFINITY };
+    const EXACT: bool = false;
     fn below(self, other: Self) -> bool {
         self.re.below(other.re) || (self.re == other.re && self.im < other.im)
     }
