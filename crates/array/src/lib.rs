@@ -46,4 +46,4 @@ pub use memory::{
 pub use print::set_precision;
 pub use reading::SharedMemory;
 pub use shape::{Layout, Shape, Spec, Strides, broadcast};
-pub use transforms::{CustomFunction, checkpoint, compile, grad, jvp, value_and_grad, vjp, vmap};
+pub use transforms::{CustomFunction, checkpoint, compile, compile_shapeless, grad, jvp, value_and_grad, vjp, vmap};

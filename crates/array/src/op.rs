@@ -67,11 +67,29 @@ pub trait Op: Debug + Send + Sync + 'static {
         transforms::vmap_of_meaning(self.name(), inputs, axes, &|inputs| self.decompose(inputs))
     }
 
+    /// What its parameters say of the sizes of its inputs.
+    fn sizes(&self) -> Sizes {
+        Sizes::Fixed
+    }
+
     /// How it is computed there.
     fn lower(&self, place: &Place<'_>) -> Lowering<'_> {
         let _ = place;
         Lowering::Decompose
     }
+}
+
+/// What the parameters of an op say of the sizes of its inputs: functions that are compiled once for all shapes ask.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sizes {
+    /// They hold sizes, or were made from them.
+    Fixed,
+    /// Nothing: it means the same for inputs of any sizes.
+    Any,
+    /// Nothing, and its inputs were broadcast to one shape.
+    Together,
+    /// That its input is broadcast to the shape of those beside it, wherever the result is used.
+    Beside,
 }
 
 /// Where a part begins along each axis.

@@ -40,6 +40,11 @@ impl Spec {
         self.size().saturating_mul(self.dtype.size())
     }
 
+    /// The same number of axes and type, without sizes.
+    pub fn sizeless(&self) -> Spec {
+        Spec { shape: Shape::from_elem(0, self.ndim()), dtype: self.dtype }
+    }
+
     /// The same shape of another type.
     pub fn with_dtype(&self, dtype: Dtype) -> Spec {
         Spec { shape: Shape::from_slice(&self.shape), dtype }

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use crate::array::{Array, call_one};
 use crate::dtype::Dtype;
 use crate::error::Result;
-use crate::op::{At, Element, Key, Lowering, Map, Op, Place, Specs, expect_inputs};
+use crate::op::{At, Element, Key, Lowering, Map, Op, Place, Sizes, Specs, expect_inputs};
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::shape::Spec;
 use crate::typed::Typed;
@@ -47,6 +47,10 @@ impl Op for AsType {
 
     fn vmap(&self, inputs: &[Array], axes: &[Option<usize>]) -> Result<Vec<(Array, Option<usize>)>> {
         Ok(vec![(astype(&inputs[0], self.dtype)?, axes[0])])
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::Any
     }
 
     fn lower(&self, _: &Place<'_>) -> Lowering<'_> {

@@ -5,16 +5,18 @@ use smallvec::smallvec;
 use crate::array::{Array, Data, call_one};
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
-use crate::op::{At, Key, Lowering, Op, Place, Specs, View, expect_inputs};
+use crate::op::{At, Key, Lowering, Op, Place, Sizes, Specs, View, expect_inputs};
 use crate::ops::catalogue::{Case, Entry, Sample};
+use crate::ops::full::zeros_like;
 use crate::shape::{self, Layout, Shape, Spec};
+use crate::transforms::tracing;
 
 /// The array with axes of one element repeated to a shape.
 pub fn broadcast_to(x: &Array, shape: &[i32]) -> Result<Array> {
-    if x.shape() == shape {
+    if x.shape() == shape && !tracing::depends_on_sizes(x) {
         return Ok(x.clone());
     }
-    let op = BroadcastTo { shape: Shape::from_slice(shape) };
+    let op = BroadcastTo { shape: Shape::from_slice(shape), beside: false };
     // Of what is known already, so is the view of it: plain numbers beside arrays make no calls.
     if let Some(data) = x.data().filter(|_| !x.is_tracer()) {
         let spec = op.infer(&[x.spec()])?.remove(0);
@@ -33,12 +35,21 @@ pub(crate) fn broadcast_together(op: &str, arrays: &[Array]) -> Result<Vec<Array
     for array in arrays {
         shape = shape::broadcast(op, &shape, array.shape())?;
     }
-    arrays.iter().map(|array| broadcast_to(array, &shape)).collect()
+    let beside = arrays.iter().find(|array| tracing::shapeless() && array.is_tracer());
+    let broadcast = |array: &Array| match beside {
+        _ if array.shape() == shape.as_slice() => Ok(array.clone()),
+        Some(beside) => call_one(BroadcastTo { shape: shape.clone(), beside: true }, [array.clone(), beside.clone()]),
+        None => broadcast_to(array, &shape),
+    };
+    arrays.iter().map(broadcast).collect()
 }
 
 #[derive(Debug)]
 struct BroadcastTo {
     shape: Shape,
+    /// Whether it is broadcast to the shape of arrays beside it, in a function that is compiled for all shapes. One of these is a second
+    /// input then, so that the call is one of the function's even where the first is not.
+    beside: bool,
 }
 
 impl Op for BroadcastTo {
@@ -48,10 +59,11 @@ impl Op for BroadcastTo {
 
     fn key(&self, key: &mut Key) {
         key.ints(&self.shape);
+        key.word(self.beside as u64);
     }
 
     fn infer(&self, inputs: &[&Spec]) -> Result<Specs> {
-        let [x] = expect_inputs(self.name(), inputs)?;
+        let [x] = expect_inputs(self.name(), &inputs[..inputs.len() - self.beside as usize])?;
         if self.shape.iter().any(|&n| n < 0) {
             let shape = shape::display(&self.shape);
             return Err(Error::Value(format!(
@@ -67,11 +79,16 @@ impl Op for BroadcastTo {
     }
 
     fn vjp(&self, at: &At<'_>, cotangents: &[Array]) -> Result<Vec<Option<Array>>> {
-        Ok(vec![Some(crate::transforms::sum_to(&cotangents[0], at.inputs[0].shape())?)])
+        let mut all = vec![None; at.inputs.len()];
+        all[0] = Some(crate::transforms::sum_to(&cotangents[0], at.inputs[0].shape())?);
+        Ok(all)
     }
 
-    fn jvp(&self, _: &At<'_>, tangents: &[Option<Array>]) -> Result<Vec<Array>> {
-        tangents.iter().flatten().map(|tangent| broadcast_to(tangent, &self.shape)).collect()
+    fn jvp(&self, at: &At<'_>, tangents: &[Option<Array>]) -> Result<Vec<Array>> {
+        match &tangents[0] {
+            Some(tangent) => Ok(vec![broadcast_to(tangent, &self.shape)?]),
+            None => Ok(vec![zeros_like(&at.outputs[0])?]),
+        }
     }
 
     fn vmap(&self, inputs: &[Array], axes: &[Option<usize>]) -> Result<Vec<(Array, Option<usize>)>> {
@@ -84,6 +101,10 @@ impl Op for BroadcastTo {
         let mut shape: Shape = smallvec![x.shape()[0]];
         shape.extend_from_slice(&self.shape);
         Ok(vec![(broadcast_to(&crate::ops::views::reshape(&x, &padded)?, &shape)?, Some(0))])
+    }
+
+    fn sizes(&self) -> Sizes {
+        if self.beside { Sizes::Beside } else { Sizes::Fixed }
     }
 
     fn lower(&self, _: &Place<'_>) -> Lowering<'_> {

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::array::Array;
 use crate::error::Result;
-use crate::op::{At, Element, Key, Lowering, Map, Op, OpRef, Place, Specs, expect_inputs};
+use crate::op::{At, Element, Key, Lowering, Map, Op, OpRef, Place, Sizes, Specs, expect_inputs};
 use crate::shape::Spec;
 use crate::typed::Typed;
 
@@ -39,6 +39,10 @@ impl Op for Copy {
 
     fn vmap(&self, inputs: &[Array], axes: &[Option<usize>]) -> Result<Vec<(Array, Option<usize>)>> {
         Ok(vec![(crate::array::call_one(Copy, [inputs[0].clone()])?, axes[0])])
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::Any
     }
 
     fn lower(&self, _: &Place<'_>) -> Lowering<'_> {

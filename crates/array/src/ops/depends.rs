@@ -2,7 +2,7 @@
 
 use crate::array::{Array, call};
 use crate::error::{Error, Result};
-use crate::op::{At, Key, Op, Specs};
+use crate::op::{At, Key, Op, Sizes, Specs};
 use crate::shape::Spec;
 
 /// The inputs as arrays that are computed only after the dependencies were.
@@ -49,5 +49,9 @@ impl Op for Depends {
     fn vmap(&self, inputs: &[Array], axes: &[Option<usize>]) -> Result<Vec<(Array, Option<usize>)>> {
         let (given, dependencies) = inputs.split_at(self.inputs);
         Ok(depends(given, dependencies)?.into_iter().zip(axes.iter().copied()).collect())
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::Any
     }
 }

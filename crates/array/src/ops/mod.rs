@@ -16,6 +16,7 @@ pub mod fast;
 pub mod flip;
 pub mod full;
 pub mod gather;
+pub(crate) mod inverse_count;
 pub mod joins;
 pub mod kron;
 pub mod matmul;

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use crate::array::{Array, call_one};
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
-use crate::op::{At, Element, Key, Lowering, Map, Op, Place, Specs, expect_inputs};
+use crate::op::{At, Element, Key, Lowering, Map, Op, Place, Sizes, Specs, expect_inputs};
 use crate::ops::astype::astype;
 use crate::ops::binary::{maximum, minimum};
 use crate::ops::broadcast_to::broadcast_together;
@@ -75,6 +75,10 @@ impl Op for Select {
     fn vmap(&self, inputs: &[Array], axes: &[Option<usize>]) -> Result<Vec<(Array, Option<usize>)>> {
         let (inputs, axis) = crate::transforms::align_mapped(inputs, axes)?;
         Ok(vec![(call_one(Select, inputs)?, axis)])
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::Together
     }
 
     fn lower(&self, _: &Place<'_>) -> Lowering<'_> {

@@ -7,15 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
-use crate::array::{Accepted, Array, Call, Inputs};
-use crate::device::{Stream, current_stream};
+use crate::array::{Accepted, Array, Call, Inputs, call_shared};
+use crate::device::{Stream, current_stream, with_stream};
 use crate::dtype::Dtype;
-use crate::error::Result;
-use crate::op::{Key, Lowering, Op, Place, Specs};
+use crate::error::{Error, Result};
+use crate::op::{Key, Lowering, Op, Place, Sizes, Specs};
+use crate::ops::broadcast_to::broadcast_together;
 use crate::shape::{Shape, Spec};
 use crate::storage::Source;
 use crate::transforms::tape::Tape;
-use crate::transforms::tracing::traced;
+use crate::transforms::tracing::{self, traced};
 
 /// A number of a value: first the inputs, then the constants, then what the steps give, in order.
 type Slot = u32;
@@ -43,6 +44,15 @@ struct ProgramStep {
 impl Program {
     /// What the function does with inputs of these shapes and types. It is run once, with arrays that have no values.
     pub fn trace(f: &dyn Fn(&[Array]) -> Result<Vec<Array>>, inputs: &[Array]) -> Result<Program> {
+        tracing::for_sizes(false, || Program::trace_here(f, inputs))
+    }
+
+    /// The same, written so that [`resized`](Program::resized) can make programs for inputs of other sizes from it.
+    pub fn trace_shapeless(f: &dyn Fn(&[Array]) -> Result<Vec<Array>>, inputs: &[Array]) -> Result<Program> {
+        tracing::for_sizes(true, || Program::trace_here(f, inputs))
+    }
+
+    fn trace_here(f: &dyn Fn(&[Array]) -> Result<Vec<Array>>, inputs: &[Array]) -> Result<Program> {
         let inputs: Vec<Array> = inputs.iter().map(|x| Array::placeholder(x.spec().clone())).collect();
         let outputs = traced(|| f(&inputs))?;
         let tape = Tape::between(&inputs, &outputs);
@@ -54,6 +64,41 @@ impl Program {
         tape.steps.iter().for_each(|step| writer.step(&step.call, &step.outputs));
         let outputs = outputs.iter().map(|output| writer.slot(output)).collect();
         Ok(writer.finish(inputs.len(), outputs, current_stream()?))
+    }
+
+    /// The program for inputs with the same number of axes and types but other sizes. None if that is not what the function would do:
+    /// a call holds sizes of the inputs it was traced with, or refuses the others.
+    pub fn resized(&self, inputs: &[Array]) -> Option<Program> {
+        // Where there are no elements, functions take other ways.
+        if inputs.iter().any(|input| input.size() == 0) {
+            return None;
+        }
+        Program::trace(&|inputs| self.build_resized(inputs), inputs).ok()
+    }
+
+    /// The program's calls on inputs of other sizes.
+    fn build_resized(&self, inputs: &[Array]) -> Result<Vec<Array>> {
+        let fixed = || Error::Value("[compile] the function must not depend on sizes but does.".into());
+        let mut values: Vec<Array> = inputs.iter().chain(&self.constants).cloned().collect();
+        // Values that are to be broadcast to the shape of those beside them.
+        let mut loose = vec![false; values.len()];
+        for ProgramStep { call: Accepted { op, stream, .. }, inputs } in &self.steps {
+            let mut given: Inputs = inputs.iter().map(|&slot| values[slot as usize].clone()).collect();
+            match op.sizes() {
+                Sizes::Beside => {
+                    values.push(given.swap_remove(0));
+                    loose.push(true);
+                    continue;
+                }
+                Sizes::Together => given = with_stream(*stream, || broadcast_together(op.name(), &given))?.into(),
+                Sizes::Any if !inputs.iter().any(|&slot| loose[slot as usize]) => {}
+                _ => return Err(fixed()),
+            }
+            values.extend(call_shared(op.clone(), given, *stream)?);
+            loose.resize(values.len(), false);
+        }
+        let output = |&slot: &Slot| if loose[slot as usize] { Err(fixed()) } else { Ok(values[slot as usize].clone()) };
+        self.outputs.iter().map(output).collect()
     }
 
     /// Number of calls it makes of ops.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pumice::transforms::Program;
-use pumice::{Array, compile, grad, vmap};
+use pumice::{Array, compile, compile_shapeless, grad, ops, vmap};
 
 use crate::{floats, on_every_device, total, values};
 
@@ -27,6 +27,64 @@ fn a_function_runs_once_per_shapes_and_types() {
         f(&[floats(&[1.0])]).expect("another shape");
         f(&[Array::from_slice(&[1i32, 2], &[2]).expect("two")]).expect("another type");
         assert_eq!(runs.get(), 3);
+    });
+}
+
+/// The rows 0, 1, 2, … of `n` elements.
+fn rows(n: i32) -> Array {
+    floats(&(0..2 * n).map(|i| (i * i) as f32).collect::<Vec<_>>()).reshape(&[2, n]).expect("two rows")
+}
+
+#[test]
+fn a_shapeless_function_runs_once_for_all_sizes() {
+    let runs = Cell::new(0);
+    let apart = |x: &[Array]| {
+        runs.set(runs.get() + 1);
+        let mean = ops::reduce::mean(&x[0], Some(&[-1]), true)?;
+        Ok(vec![&(&x[0] - &mean) * 2.0, ops::reduce::var(&x[0], None, false, 1)?])
+    };
+    let f = compile_shapeless(apart);
+    on_every_device(|| {
+        runs.set(0);
+        let found: Vec<Vec<Array>> = [2, 3, 5].map(|n| f(&[rows(n)]).expect("it runs")).into();
+        assert_eq!(runs.get(), 1, "for two columns");
+        for (found, n) in found.iter().zip([2, 3, 5]) {
+            let expected = apart(&[rows(n)]).expect("it runs");
+            assert_eq!(found[0].shape(), [2, n]);
+            assert_eq!([0, 1].map(|i| values(&found[i])), [0, 1].map(|i| values(&expected[i])), "{n} columns");
+        }
+        runs.set(0);
+        f(&[floats(&[1.0, 2.0])]).expect("another number of axes");
+        assert_eq!(runs.get(), 1);
+    });
+}
+
+#[test]
+fn a_shapeless_function_that_holds_sizes_runs_again() {
+    let runs = Cell::new(0);
+    let f = compile_shapeless(|x: &[Array]| {
+        runs.set(runs.get() + 1);
+        Ok(vec![x[0].reshape(&[-1, 2])?])
+    });
+    for n in [2, 3, 4] {
+        assert_eq!(f(&[rows(n)]).expect("it runs")[0].shape(), [n, 2]);
+    }
+    assert_eq!(runs.get(), 3);
+    let sum = compile_shapeless(|x: &[Array]| Ok(vec![ops::binary::add(&x[0], &x[1])?]));
+    sum(&[floats(&[1.0, 2.0]), floats(&[3.0, 4.0])]).expect("two and two");
+    let error = sum(&[floats(&[1.0, 2.0, 3.0]), floats(&[3.0, 4.0])]).expect_err("three and two do not fit");
+    assert!(error.to_string().contains("(3,)"), "{error}");
+}
+
+#[test]
+fn a_shapeless_function_may_take_gradients() {
+    let weigh = |x: &[Array]| Ok(vec![total(&(&(&x[0] * 3.0) * &x[0]))?]);
+    let f = compile_shapeless(|x: &[Array]| Ok(vec![grad(weigh, &[0])(x)?.swap_remove(0)]));
+    on_every_device(|| {
+        for n in [1, 2, 4] {
+            let expected: Vec<f32> = values(&rows(n)).iter().map(|x| 6.0 * x).collect();
+            assert_eq!(values(&f(&[rows(n)]).expect("it runs")[0]), expected);
+        }
     });
 }
 

@@ -1,7 +1,8 @@
 //! `compile`: a function that is run once per kind of arguments; what it did with them is done again without it.
 //!
 //! A kind is the tree's structure, its constants, the arrays' shapes and types, and the stream. Captured state is one
-//! more argument, and what becomes of it one more result.
+//! more argument, and what becomes of it one more result. A shapeless function is run again for other sizes only where what it did
+//! holds sizes (a reshape, a slice).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,19 +25,34 @@ static DISABLED: LazyLock<AtomicBool> = LazyLock::new(|| std::env::var_os("MLX_D
 pub(super) struct Compile {
     inputs: Option<Py<PyAny>>,
     outputs: Option<Py<PyAny>>,
+    /// Whether what it did for some sizes is done for all.
+    shapeless: bool,
     programs: Mutex<HashMap<Kind, Arc<Kept>>>,
+    /// What it did for the first sizes.
+    bases: Mutex<HashMap<Kind, Arc<Kept>>>,
 }
 
+/// Programs that a function keeps. There may be as many as there are shapes, so beyond that they are made anew.
+const MOST: usize = 1024;
+
 /// The kind of a call's arguments.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Kind {
     stream: Stream,
     marks: Vec<Mark>,
     specs: Vec<Spec>,
 }
 
+impl Kind {
+    /// The same without sizes.
+    fn sizeless(&self) -> Kind {
+        let specs = self.specs.iter().map(Spec::sizeless).collect();
+        Kind { stream: self.stream, marks: self.marks.clone(), specs }
+    }
+}
+
 /// What a tree is but for its arrays.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 enum Mark {
     Tree(usize, usize),
     Text(String),
@@ -81,10 +97,12 @@ impl Compile {
         let kept = match known {
             Some(kept) => kept,
             None => {
-                let kept = Arc::new(self.trace(function, given.as_any(), &inputs, own)?);
-                if kept.program.is_closed() {
-                    self.programs.lock().unwrap_or_else(PoisonError::into_inner).insert(kind, kept.clone());
-                }
+                let base = kind.sizeless();
+                let kept = match self.resized(py, &base, &inputs) {
+                    Some(kept) => Arc::new(kept),
+                    None => Arc::new(self.trace(function, given.as_any(), &inputs, own)?),
+                };
+                self.keep(kind, base, &kept);
                 kept
             }
         };
@@ -94,6 +112,27 @@ impl Compile {
             captured::write(captured.bind(py), &state)?;
         }
         tree::filled(kept.result.bind(py), &mut outputs.into_iter())
+    }
+
+    /// What it did for other sizes, done for these.
+    fn resized(&self, py: Python<'_>, base: &Kind, inputs: &[Array]) -> Option<Kept> {
+        let base = self.bases.lock().unwrap_or_else(PoisonError::into_inner).get(base).cloned()?;
+        let program = Arc::new(base.program.resized(inputs)?);
+        Some(Kept { program, result: base.result.clone_ref(py), results: base.results })
+    }
+
+    fn keep(&self, kind: Kind, base: Kind, kept: &Arc<Kept>) {
+        if !kept.program.is_closed() {
+            return;
+        }
+        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if programs.len() >= MOST {
+            programs.clear();
+        }
+        programs.insert(kind, kept.clone());
+        if self.shapeless {
+            self.bases.lock().unwrap_or_else(PoisonError::into_inner).entry(base).or_insert_with(|| kept.clone());
+        }
     }
 
     /// Runs the function with arrays that have no values, in its arguments and in the state that it captures.
@@ -121,7 +160,10 @@ impl Compile {
                 Ok(outputs)
             })())
         };
-        let program = Program::trace(&traced, inputs);
+        let program = match self.shapeless {
+            true => Program::trace_shapeless(&traced, inputs),
+            false => Program::trace(&traced, inputs),
+        };
         if let Some(state) = &self.inputs {
             captured::write(state.bind(py), &inputs[own..])?;
         }
@@ -170,7 +212,7 @@ fn constant(leaf: &Bound<'_, PyAny>) -> Answer<Mark> {
     })
 }
 
-/// A function that is run once per kind of arguments.
+/// A function that is run once per kind of arguments; where it is shapeless, arrays of other sizes are of the same kind.
 #[pyfunction]
 #[pyo3(signature = (fun, inputs=None, outputs=None, shapeless=false))]
 fn compile(
@@ -179,9 +221,7 @@ fn compile(
     outputs: Option<Py<PyAny>>,
     shapeless: bool,
 ) -> Answer<Transformed> {
-    // A program holds shapes, in broadcasts and reshapes: other shapes are traced again, which gives what the function would.
-    let _ = shapeless;
-    let compile = Compile { inputs, outputs, programs: Mutex::default() };
+    let compile = Compile { inputs, outputs, shapeless, programs: Mutex::default(), bases: Mutex::default() };
     Ok(Transformed::new(fun, Transform::Compile(compile))?)
 }
 

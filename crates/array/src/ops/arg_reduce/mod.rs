@@ -10,7 +10,7 @@ use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::eval::site::{HostSite, Site};
-use crate::op::{Accepts, At, Host, Kernels, Key, Lowering, Op, Place, Specs, expect_inputs};
+use crate::op::{Accepts, At, Host, Kernels, Key, Lowering, Op, Place, Sizes, Specs, expect_inputs};
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::ops::full::zeros_like;
 use crate::ops::reduce::axes::Order;
@@ -90,6 +90,10 @@ impl Op for ArgReduce {
         let (along, mapped) = beside_mapped(&self.axes, axes[0], self.keepdims);
         let op = ArgReduce { wanted: self.wanted, axes: along, keepdims: self.keepdims };
         Ok(vec![(call_one(op, [inputs[0].clone()])?, mapped)])
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::Any
     }
 
     fn lower(&self, place: &Place<'_>) -> Lowering<'_> {

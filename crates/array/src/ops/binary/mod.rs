@@ -14,7 +14,7 @@ use crate::array::{Array, Inputs, call_known, call_one};
 use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
-use crate::op::{At, Element, Host, Key, Lowering, Map, Op, OpRef, Place, Specs, borrow_inputs};
+use crate::op::{At, Element, Host, Key, Lowering, Map, Op, OpRef, Place, Sizes, Specs, borrow_inputs};
 use crate::ops::astype::astype;
 use crate::ops::broadcast_to::broadcast_together;
 use crate::ops::catalogue::{Case, Entry, Sample};
@@ -142,6 +142,10 @@ impl Op for Row {
     fn vmap(&self, inputs: &[Array], axes: &[Option<usize>]) -> Result<Vec<(Array, Option<usize>)>> {
         let (inputs, axis) = crate::transforms::align_mapped(inputs, axes)?;
         Ok(vec![(call_one(OpRef::Static(self.lasting()), inputs)?, axis)])
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::Together
     }
 
     fn lower(&self, place: &Place<'_>) -> Lowering<'_> {

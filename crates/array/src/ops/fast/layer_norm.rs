@@ -10,7 +10,7 @@ use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::eval::site::HostSite;
-use crate::op::{Host, Key, Lowering, Op, Place, Specs};
+use crate::op::{Host, Key, Lowering, Op, Place, Sizes, Specs};
 use crate::ops::astype::astype;
 use crate::ops::binary::{add, multiply, subtract};
 use crate::ops::catalogue::{Case, Entry, Sample};
@@ -84,6 +84,10 @@ impl Op for LayerNorm {
             result = add(&result, bias)?;
         }
         Ok(Some(vec![result]))
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::Any
     }
 
     fn lower(&self, place: &Place<'_>) -> Lowering<'_> {

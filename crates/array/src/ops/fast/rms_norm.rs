@@ -10,7 +10,7 @@ use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::eval::site::HostSite;
-use crate::op::{Host, Key, Lowering, Op, Place, Specs};
+use crate::op::{Host, Key, Lowering, Op, Place, Sizes, Specs};
 use crate::ops::astype::astype;
 use crate::ops::binary::{add, multiply};
 use crate::ops::catalogue::{Case, Entry, Sample};
@@ -56,6 +56,10 @@ impl Op for RmsNorm {
         let scale = rsqrt(&add(mean(&square(&x)?, Some(&[-1]), true)?, self.eps)?)?;
         let scaled = astype(&multiply(&x, scale)?, self.dtype)?;
         Ok(Some(vec![inputs.get(1).map_or(Ok(scaled.clone()), |weight| multiply(&scaled, weight))?]))
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::Any
     }
 
     fn lower(&self, place: &Place<'_>) -> Lowering<'_> {

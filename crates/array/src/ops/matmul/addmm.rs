@@ -8,7 +8,7 @@ use crate::array::{Array, call_one};
 use crate::device::DeviceKind;
 use crate::error::{Error, Result};
 use crate::eval::site::{HostSite, Site};
-use crate::op::{Host, Kernels, Key, Lowering, Op, Place, Specs, expect_inputs};
+use crate::op::{Host, Kernels, Key, Lowering, Op, Place, Sizes, Specs, expect_inputs};
 use crate::ops::astype::astype;
 use crate::ops::binary::{add, multiply};
 use crate::ops::broadcast_to::broadcast_to;
@@ -80,6 +80,10 @@ impl Op for AddMm {
             (false, true) => scaled(&matmul(a, b)?, self.alpha)?,
             (false, false) => add(scaled(&matmul(a, b)?, self.alpha)?, scaled(c, self.beta)?)?,
         }]))
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::Any
     }
 
     fn lower(&self, place: &Place<'_>) -> Lowering<'_> {

@@ -76,7 +76,8 @@ fn folds(a: &Array, b: &Array) -> bool {
 fn stacked(x: &Array, batch: &[i32]) -> Result<Array> {
     let mut shape = Shape::from_slice(batch);
     shape.extend_from_slice(&x.shape()[x.ndim() - 2..]);
-    broadcast_to(x, &shape)
+    // Of other sizes the product itself would refuse.
+    if x.shape() == shape.as_slice() { Ok(x.clone()) } else { broadcast_to(x, &shape) }
 }
 
 /// No result has more elements than a 64-bit offset in bytes can count.

@@ -19,7 +19,7 @@ use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::eval::site::{HostSite, Site};
-use crate::op::{At, Host, Kernels, Key, Lowering, Op, Place, Specs, expect_inputs};
+use crate::op::{At, Host, Kernels, Key, Lowering, Op, Place, Sizes, Specs, expect_inputs};
 use crate::ops::binary::add;
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::ops::full::zeros;
@@ -53,7 +53,9 @@ fn product_by(a: &Array, b: &Array, way: Way) -> Result<Array> {
         return zeros(&factors.shape, dtype);
     }
     let Factors { a, b, shape } = factors;
-    reshape(&call_one(Matmul { way }, [a, b])?, &shape)
+    let product = call_one(Matmul { way }, [a, b])?;
+    // That it has the shape follows from the numbers of axes, not from sizes.
+    if product.shape() == shape.as_slice() { Ok(product) } else { reshape(&product, &shape) }
 }
 
 #[derive(Debug)]
@@ -112,6 +114,10 @@ impl Op for Matmul {
         }
         let [a, b] = [0, 1].map(|i| mapped_in_front(&inputs[i], axes[i]));
         Ok(vec![(matmul(&a?, &b?)?, Some(0))])
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::Any
     }
 
     fn lower(&self, place: &Place<'_>) -> Lowering<'_> {

@@ -22,7 +22,7 @@ use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::eval::site::{HostSite, Site};
-use crate::op::{Accepts, At, Host, Kernels, Key, Lowering, Op, Place, Specs, expect_inputs};
+use crate::op::{Accepts, At, Host, Kernels, Key, Lowering, Op, Place, Sizes, Specs, expect_inputs};
 use crate::ops::astype::astype;
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::ops::full::{full, zeros_like};
@@ -135,6 +135,10 @@ impl Op for Reduce {
         let (along, mapped) = beside_mapped(&self.axes, axes[0], self.keepdims);
         let op = Reduce { row: self.row, axes: along, keepdims: self.keepdims };
         Ok(vec![(call_one(op, [inputs[0].clone()])?, mapped)])
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::Any
     }
 
     fn lower(&self, place: &Place<'_>) -> Lowering<'_> {

@@ -8,13 +8,14 @@ use crate::error::Result;
 use crate::ops::astype::astype;
 use crate::ops::binary::{add, multiply, subtract};
 use crate::ops::catalogue::{Case, Entry, Sample};
+use crate::ops::inverse_count::{self, inverse_count};
 use crate::ops::unary::{imag, real, sqrt, square};
+use crate::transforms::tracing;
 
 /// The mean along axes; along all of them if none are given.
 pub fn mean(x: &Array, axes: Option<&[i32]>, keepdims: bool) -> Result<Array> {
-    let n = count("mean", x, axes)?;
     let x = astype(x, x.dtype().at_least_float())?;
-    astype(&over(&x, axes, keepdims, 1.0 / n)?, x.dtype())
+    astype(&over("mean", &x, axes, keepdims, 0)?, x.dtype())
 }
 
 /// The variance along axes, `ddof` fewer than the elements as divisor; along all axes if none are given.
@@ -30,24 +31,24 @@ pub fn std(x: &Array, axes: Option<&[i32]>, keepdims: bool, ddof: i32) -> Result
 }
 
 fn precise_var(x: &Array, axes: Option<&[i32]>, keepdims: bool, ddof: i32) -> Result<Array> {
-    let n = count("var", x, axes)?;
     let x = astype(x, precise(x.dtype().at_least_float()))?;
-    let apart = subtract(&x, over(&x, axes, true, 1.0 / n)?)?;
+    let apart = subtract(&x, over("var", &x, axes, true, 0)?)?;
     let squares = match apart.dtype() {
         Dtype::C64 => add(square(&real(&apart)?)?, square(&imag(&apart)?)?)?,
         _ => square(&apart)?,
     };
-    over(&squares, axes, keepdims, 1.0 / (n - ddof as f64).max(0.0))
+    over("var", &squares, axes, keepdims, ddof)
 }
 
-/// The sum along axes times a number.
-fn over(x: &Array, axes: Option<&[i32]>, keepdims: bool, scale: f64) -> Result<Array> {
-    multiply(apply(&PRECISE_SUM, x, axes, keepdims)?, scale)
-}
-
-/// Elements along the axes.
-fn count(op: &str, x: &Array, axes: Option<&[i32]>) -> Result<f64> {
-    Ok(axes_of(op, x, axes)?.iter().map(|&axis| x.shape()[axis] as f64).product())
+/// The sum along axes, divided by `ddof` less than their elements.
+fn over(op: &str, x: &Array, axes: Option<&[i32]>, keepdims: bool, ddof: i32) -> Result<Array> {
+    let along = axes_of(op, x, axes)?;
+    let sum = apply(&PRECISE_SUM, x, axes, keepdims)?;
+    if tracing::shapeless() {
+        let dtype = sum.dtype();
+        return multiply(sum, inverse_count(x, along, ddof, dtype)?);
+    }
+    multiply(sum, inverse_count::value(x.shape(), &along, ddof))
 }
 
 fn real_type(dtype: Dtype) -> Dtype {

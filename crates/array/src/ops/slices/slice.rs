@@ -11,6 +11,7 @@ use crate::ops::full::zeros_like;
 use crate::ops::slices::update::update_ranges;
 use crate::ops::views::{case_of, look, moveaxis};
 use crate::shape::{self, Layout, Spec};
+use crate::transforms::tracing;
 
 /// The elements from `start` to before `stop` along each axis, by strides of either sign. Places are counted from the
 /// front (with a negative stride, a stop of -1 is before the first element), and those out of range are left out.
@@ -19,7 +20,7 @@ pub fn slice(x: &Array, start: &[i32], stop: &[i32], strides: &[i32]) -> Result<
 }
 
 pub(super) fn slice_ranges(x: &Array, ranges: Ranges) -> Result<Array> {
-    if ranges.is_whole(x.shape()) {
+    if ranges.is_whole(x.shape()) && !tracing::depends_on_sizes(x) {
         return Ok(x.clone());
     }
     look(Slice { ranges }, x)

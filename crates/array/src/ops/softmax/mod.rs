@@ -13,7 +13,7 @@ use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::eval::site::{HostSite, Site};
-use crate::op::{Accepts, At, Host, Kernels, Key, Lowering, Op, Place, Specs, expect_inputs};
+use crate::op::{Accepts, At, Host, Kernels, Key, Lowering, Op, Place, Sizes, Specs, expect_inputs};
 use crate::ops::astype::astype;
 use crate::ops::binary::{divide, multiply, subtract};
 use crate::ops::catalogue::{Case, Entry, Sample};
@@ -58,6 +58,9 @@ fn along_last(x: &Array, axes: &[usize], f: impl FnOnce(&Array) -> Result<Array>
     let back: Vec<i32> = (0..x.ndim()).map(|axis| place_of(&order, axis)).collect();
     let order: Vec<i32> = order.iter().map(|&axis| axis as i32).collect();
     let moved = transpose(x, Some(&order))?;
+    if axes.len() == 1 {
+        return transpose(&f(&moved)?, Some(&back));
+    }
     let mut rows = Shape::from_slice(&moved.shape()[..x.ndim() - axes.len()]);
     let sizes: Shape = axes.iter().map(|&axis| x.shape()[axis]).collect();
     rows.push(i32::try_from(shape::size_of(&sizes)).map_err(|_| {
@@ -109,6 +112,10 @@ impl Op for Softmax {
         let Some(axis) = axes[0] else { return Ok(vec![(call_one(Softmax, [inputs[0].clone()])?, None)]) };
         let x = moveaxis(&inputs[0], axis as i32, 0)?;
         Ok(vec![(call_one(Softmax, [x])?, Some(0))])
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::Any
     }
 
     fn lower(&self, place: &Place<'_>) -> Lowering<'_> {

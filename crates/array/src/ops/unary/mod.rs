@@ -14,7 +14,7 @@ use crate::array::{Array, call_known, call_one};
 use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
-use crate::op::{At, Element, Host, Key, Lowering, Map, Op, OpRef, Place, Specs, borrow_inputs};
+use crate::op::{At, Element, Host, Key, Lowering, Map, Op, OpRef, Place, Sizes, Specs, borrow_inputs};
 use crate::ops::astype::astype;
 use crate::ops::catalogue::{Case, Entry, Sample};
 use crate::ops::full::zeros_like;
@@ -129,6 +129,10 @@ impl Op for Row {
 
     fn vmap(&self, inputs: &[Array], axes: &[Option<usize>]) -> Result<Vec<(Array, Option<usize>)>> {
         Ok(vec![(call_one(OpRef::Static(self.lasting()), [inputs[0].clone()])?, axes[0])])
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::Any
     }
 
     fn lower(&self, place: &Place<'_>) -> Lowering<'_> {

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::array::Array;
 use crate::error::Result;
-use crate::op::{At, Key, Lowering, Op, Place, Specs, View, expect_inputs};
+use crate::op::{At, Key, Lowering, Op, Place, Sizes, Specs, View, expect_inputs};
 use crate::ops::catalogue::Entry;
 use crate::ops::views::{case_of, look, transpose};
 use crate::shape::{Layout, Spec};
@@ -43,6 +43,10 @@ impl Op for Contiguous {
 
     fn vmap(&self, inputs: &[Array], axes: &[Option<usize>]) -> Result<Vec<(Array, Option<usize>)>> {
         Ok(vec![(contiguous(&inputs[0], self.allow_col_major)?, axes[0])])
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::Any
     }
 
     fn lower(&self, _: &Place<'_>) -> Lowering<'_> {

@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::array::Array;
 use crate::error::{Error, Result};
-use crate::op::{At, Key, Lowering, Op, Place, Specs, View, expect_inputs};
+use crate::op::{At, Key, Lowering, Op, Place, Sizes, Specs, View, expect_inputs};
 use crate::ops::catalogue::Entry;
 use crate::ops::views::{case_of, look};
 use crate::shape::{Layout, Spec, normalize_axes, normalize_axis};
@@ -87,6 +87,10 @@ impl Op for Transpose {
         let mapped = axes[0].expect("an input is mapped");
         let rest = self.order.iter().map(|&axis| axis + (axis >= mapped) as usize);
         Ok(vec![(permute(&inputs[0], std::iter::once(mapped).chain(rest).collect())?, Some(0))])
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::Any
     }
 
     fn lower(&self, _: &Place<'_>) -> Lowering<'_> {

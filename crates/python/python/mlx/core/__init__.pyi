@@ -306,7 +306,7 @@ def checkpoint(fun: Callable) -> Callable: """A function whose intermediate resu
 def clear_cache() -> None: """Frees what is kept to be used again."""
 def clear_streams() -> None: """Gives the calling thread's streams back, and forgets its random numbers' key."""
 def clip(a: Any, /, a_min: Any, a_max: Any, *, stream: StreamOrDevice = ...) -> array: """The number, or the bound that it is beyond."""
-def compile(fun: Callable, inputs: Any = ..., outputs: Any = ..., shapeless: bool = ...) -> Callable: """A function that is run once per kind of arguments."""
+def compile(fun: Callable, inputs: Any = ..., outputs: Any = ..., shapeless: bool = ...) -> Callable: """A function that is run once per kind of arguments; where it is shapeless, arrays of other sizes are of the same kind."""
 def concat(arrays: Any, axis: int | Sequence[int] | None = ..., *, stream: StreamOrDevice = ...) -> array: """Arrays one after the other along an axis."""
 def concatenate(arrays: Any, axis: int | Sequence[int] | None = ..., *, stream: StreamOrDevice = ...) -> array: """Arrays one after the other along an axis."""
 def conj(a: Any, /, *, stream: StreamOrDevice = ...) -> array: """The number mirrored at the real axis."""
