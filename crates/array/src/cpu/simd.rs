@@ -39,6 +39,18 @@ pub(crate) fn has_wide_vectors() -> bool {
     false
 }
 
+/// What `x as i32` gives, in instructions that loops become vectors of: the fraction is dropped, beyond the ends are the ends, and
+/// NaN is 0.
+#[inline(always)]
+pub(crate) fn truncated(x: f32) -> i32 {
+    const END: f32 = 2_147_483_648.0;
+    let low = if x < -END { -END } else { x };
+    let inside = if low < END { low } else { 0.0 };
+    // SAFETY: it is a number, from -2^31 on and below 2^31, so what is left of it without its fraction is an i32.
+    let cut = unsafe { inside.to_int_unchecked::<i32>() };
+    if x >= END { i32::MAX } else { cut }
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
 fn wide<O, I, R>(out: O, inputs: I, body: impl FnOnce(O, I) -> R) -> R {
@@ -48,6 +60,15 @@ fn wide<O, I, R>(out: O, inputs: I, body: impl FnOnce(O, I) -> R) -> R {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn floats_are_cut_as_casts_cut_them() {
+        let ends = [2_147_483_520.0, 2_147_483_648.0, 2_147_483_904.0, 1e30, f32::INFINITY, f32::MIN_POSITIVE, 0.0];
+        let some = (0..10_000).map(|i| f32::from_bits(i * 214_013));
+        for x in some.chain(ends).chain([0.5, 0.999_999_94, 16_777_217.0]).flat_map(|x| [x, -x]).chain([f32::NAN]) {
+            assert_eq!(truncated(x), x as i32, "{x}");
+        }
+    }
 
     #[test]
     fn the_body_is_given_its_arguments() {

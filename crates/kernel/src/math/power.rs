@@ -66,6 +66,14 @@ pub(super) fn pow<'k>(x: Val<'k>, y: Val<'k>) -> Val<'k> {
     let product = y * high;
     let rest = low.fma(y, y.fma(high, -product));
     let magnitude = exp2_pair(product, rest);
+    // Of positive finite numbers nothing is left to do: half of all there is.
+    let plain = x.gt(0.0) & x.lt(f32::INFINITY) & y.abs().lt(f32::INFINITY);
+    x.builder().if_(plain, || magnitude, || pow_of_special(x, y, magnitude))
+}
+
+/// What x^y is where one of them is no finite number, or x is not positive, from what `|x|^y` would be.
+fn pow_of_special<'k>(x: Val<'k>, y: Val<'k>, magnitude: Val<'k>) -> Val<'k> {
+    let a = x.abs();
     // 0 and infinity on either side: infinite where x and y pull the same way.
     let infinity = f32::INFINITY;
     let extreme = a.eq(0.0) | a.eq(infinity) | y.abs().eq(infinity);

@@ -4,7 +4,7 @@ use pumice_kernel::{Elem, Scalar};
 
 use super::loops::{Function, each};
 use crate::cpu::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
-use crate::cpu::simd::has_wide_vectors;
+use crate::cpu::simd::{has_wide_vectors, truncated};
 
 /// The loop of a conversion by value. `as` between floats and integers is the language's rule word for word.
 pub(super) fn convert(from: Scalar, to: Scalar, signed: bool) -> Function {
@@ -32,11 +32,8 @@ fn to_i32(from: Scalar, signed: bool) -> Function {
         (Scalar::Bool, _) => each!(Narrow1, |a: u32| a & 1),
         (Scalar::I32, _) => each!(Narrow1, |a: u32| a),
         (Scalar::I64, _) => each!(Shrink, |a: u64| a as u32),
-        (Scalar::F32, true) if has_wide_vectors() => {
-            each!(Narrow1, |a: f32| whole(a, i32::MIN as f64, i32::MAX as f64))
-        }
-        (Scalar::F32, false) if has_wide_vectors() => each!(Narrow1, |a: f32| whole(a, 0.0, u32::MAX as f64)),
-        (Scalar::F32, true) => each!(Narrow1, |a: f32| a as i32),
+        (Scalar::F32, true) => each!(Narrow1, |a: f32| truncated(a)),
+        (Scalar::F32, false) if has_wide_vectors() => each!(Narrow1, |a: f32| whole(a)),
         (Scalar::F32, false) => each!(Narrow1, |a: f32| a as u32),
         (Scalar::F64, true) => each!(Shrink, |a: f64| a as i32),
         (Scalar::F64, false) => each!(Shrink, |a: f64| a as u32),
@@ -45,10 +42,11 @@ fn to_i32(from: Scalar, signed: bool) -> Function {
 
 /// As `as` does it, which the compiler makes no vectors of: between bounds, without the fraction, and 0 for NaN.
 #[inline(always)]
-fn whole(a: f32, least: f64, most: f64) -> u32 {
-    let bounded = if a as f64 > most { most } else { a as f64 };
-    let bounded = if bounded < least { least } else { bounded };
-    // In the sum with 3 · 2^51 an integer stands in the low bits, in two's complement.
+fn whole(a: f32) -> u32 {
+    const MOST: f64 = u32::MAX as f64;
+    let bounded = if a as f64 > MOST { MOST } else { a as f64 };
+    let bounded = if bounded < 0.0 { 0.0 } else { bounded };
+    // In the sum with 3 · 2^51 an integer stands in the low bits.
     let bits = (bounded.trunc() + 6_755_399_441_055_744.0).to_bits() as u32;
     if a.is_nan() { 0 } else { bits }
 }

@@ -92,8 +92,9 @@ pub enum Output<'a> {
     },
 }
 
-/// Lanes of a block while it is small enough for the first-level cache, and when not.
-const LANES_OF_BLOCK: [usize; 2] = [1024, 512];
+/// Lanes of a block: most where it needs no memory of its own, as what a block costs is then all that counts, and least where not
+/// even they fit the first-level cache.
+const LANES_OF_BLOCK: [usize; 4] = [4096, 2048, 1024, 512];
 
 /// What a block's registers may take of the first-level cache, in bytes.
 const CACHE: usize = 24 << 10;
@@ -105,8 +106,7 @@ impl BlockProgram {
         let kernel = lower::tidied(kernel);
         let program = lower::lower(&kernel)?;
         let constants = Splats::constants(&program);
-        let fits = program.lane_bytes * LANES_OF_BLOCK[0] <= CACHE;
-        let lanes = LANES_OF_BLOCK[usize::from(!fits)];
+        let lanes = lanes_of_block(&program);
         Ok(BlockProgram { program, constants, lanes, bytes: ByteMap::of(&kernel) })
     }
 
@@ -152,4 +152,15 @@ impl BlockProgram {
         };
         run(&shared, count, operands.sinks)
     }
+}
+
+fn lanes_of_block(program: &Program) -> usize {
+    // Operands that are no lanes already are made so in memory of the block's.
+    let ports = program.inputs.iter().chain(&program.outputs).filter(|port| !transfer::is_plain(port.elem));
+    let converted = 4 * ports.map(|port| port.parts.len()).sum::<usize>();
+    let fits = |&lanes: &usize| match lanes {
+        0..=1024 => program.lane_bytes * lanes <= CACHE,
+        _ => (program.lane_bytes + converted) * lanes <= CACHE,
+    };
+    LANES_OF_BLOCK.into_iter().find(fits).unwrap_or(LANES_OF_BLOCK[LANES_OF_BLOCK.len() - 1])
 }

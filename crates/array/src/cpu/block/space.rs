@@ -55,6 +55,9 @@ pub(super) enum Order {
 /// Rows of a tile: a cache line of 32-bit elements along the axis that an operand is contiguous in.
 const TILE_ROWS: usize = 16;
 
+/// Lanes of a tile at most: what it gathers from afar must stay in the cache until it is used.
+const TILE_LANES: usize = 1024;
+
 /// Below this many elements along either axis a tile would be mostly edge.
 const TILE_WORTHWHILE: usize = 8;
 
@@ -187,7 +190,7 @@ pub(super) fn each_region<E>(
     let mut at: Dims<usize> = SmallVec::from_elem(0, shape.len());
     (at[0], end[0]) = (range.start / row, range.end / row);
     let start = at.clone();
-    let tile_cols = lanes / TILE_ROWS;
+    let tile_cols = lanes.min(TILE_LANES) / TILE_ROWS;
     let step = |dim: usize| {
         if dim == axis {
             TILE_ROWS

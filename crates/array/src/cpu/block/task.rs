@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use pumice_kernel::Elem;
+use smallvec::SmallVec;
 
 use super::loops::{Chunk, LANES};
 use super::machine::{Lanewise, Machine};
@@ -101,7 +102,7 @@ impl<'a> Run<'a> {
             self.load(port, source, region);
         }
         self.number(region);
-        let mut packed: Vec<&'a mut [u8]> = Vec::with_capacity(self.sinks.len());
+        let mut packed: SmallVec<[&'a mut [u8]; 4]> = SmallVec::new();
         for output in 0..self.sinks.len() {
             packed.push(self.open(output, region));
         }
