@@ -148,7 +148,8 @@ fn f32_products_match_double_precision() {
     let ((a, a_bytes), (b, b_bytes)) = (random(Elem::F32, m * k, 1), random(Elem::F32, k * n, 2));
     let groups = fold_groups((m * n) as u64 / (simt::TILE as u64).pow(2));
     let scalars = [m, n, k].map(|v| Argument::I32(v as i32));
-    let few = [simt::best(), simt::Shape { step: 16, pad: 1, unroll: 8, rolled: true }];
+    let wide = simt::Shape { cols: 16, step: 8, rows: simt::Rows::Exchanged, unroll: 8, rolled: true };
+    let few = [simt::best(), wide];
     let shapes = if rig::slow() { simt::candidates() } else { few.to_vec() };
     let mut bits: Option<Vec<u8>> = None;
     for shape in shapes {
