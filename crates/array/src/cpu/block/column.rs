@@ -1,6 +1,34 @@
 //! A register's lanes: its own memory, or an operand's where no copy is needed.
 
+use std::cell::RefCell;
+
 use super::loops::{Chunk, LANES, Lanes};
+
+/// Memory of registers that a thread keeps for its next programs: asking for it costs short ones as much as their steps.
+const MOST_SPARE: usize = 64;
+
+thread_local! {
+    static NARROW: RefCell<Vec<Vec<Chunk<u32>>>> = const { RefCell::new(Vec::new()) };
+    static WIDE: RefCell<Vec<Vec<Chunk<u64>>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Lanes whose memory is kept.
+pub(super) trait Kept: Copy + Default + 'static {
+    /// What a thread keeps of them.
+    fn with_spare<R>(f: impl FnOnce(&mut Vec<Vec<Chunk<Self>>>) -> R) -> R;
+}
+
+impl Kept for u32 {
+    fn with_spare<R>(f: impl FnOnce(&mut Vec<Vec<Chunk<u32>>>) -> R) -> R {
+        NARROW.with_borrow_mut(f)
+    }
+}
+
+impl Kept for u64 {
+    fn with_spare<R>(f: impl FnOnce(&mut Vec<Vec<Chunk<u64>>>) -> R) -> R {
+        WIDE.with_borrow_mut(f)
+    }
+}
 
 /// The lanes of a register for the block at hand.
 pub(super) struct Column<'a, T> {
@@ -26,7 +54,7 @@ impl<T> Default for Column<'_, T> {
     }
 }
 
-impl<'a, T: Copy + Default> Column<'a, T> {
+impl<'a, T: Kept> Column<'a, T> {
     /// Lets the lanes be those of an input, or one chunk for all.
     pub(super) fn read_from(&mut self, chunks: &'a [Chunk<T>], uniform: bool) {
         (self.place, self.uniform) = (Place::Read(chunks), uniform);
@@ -78,11 +106,26 @@ impl<'a, T: Copy + Default> Column<'a, T> {
         memory
     }
 
+    /// Gives its own memory back to the thread.
+    pub(super) fn give_back(&mut self) {
+        let own = std::mem::take(&mut self.own);
+        if !own.is_empty() {
+            T::with_spare(|spare| {
+                if spare.len() < MOST_SPARE {
+                    spare.push(own)
+                }
+            });
+        }
+    }
+
     fn memory(&mut self, chunks: usize) -> &mut [Chunk<T>] {
         match &mut self.place {
             Place::Write(memory) => &mut memory[..chunks],
             place => {
                 *place = Place::Own;
+                if self.own.is_empty() {
+                    self.own = T::with_spare(Vec::pop).unwrap_or_default();
+                }
                 if self.own.len() < chunks {
                     self.own.resize(chunks, [T::default(); LANES]);
                 }

@@ -1,6 +1,6 @@
 //! The machine: columns for the registers, and the step from one to the next.
 
-use super::column::Column;
+use super::column::{Column, Kept};
 use super::fma;
 use super::loops::{Chunk, Function, LANES, Loop1, Loop2, Loop3};
 use super::mask::{Blend, Mask};
@@ -21,7 +21,7 @@ pub(super) struct Machine<'a> {
 }
 
 /// The lanes of one width.
-pub(super) trait Lanewise: Blend {
+pub(super) trait Lanewise: Blend + Kept {
     fn columns<'m, 'a>(machine: &'m Machine<'a>) -> &'m [Column<'a, Self>];
     fn columns_mut<'m, 'a>(machine: &'m mut Machine<'a>) -> &'m mut [Column<'a, Self>];
     fn to_word(self) -> u64;
@@ -48,6 +48,13 @@ macro_rules! lanewise {
 }
 lanewise!(u32, narrow);
 lanewise!(u64, wide);
+
+impl Drop for Machine<'_> {
+    fn drop(&mut self) {
+        self.narrow.iter_mut().for_each(Column::give_back);
+        self.wide.iter_mut().for_each(Column::give_back);
+    }
+}
 
 impl<'a> Machine<'a> {
     pub(super) fn new(program: &'a Program) -> Machine<'a> {
