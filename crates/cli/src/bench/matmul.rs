@@ -45,6 +45,9 @@ pub fn cases(sweep: bool) -> Vec<Case> {
 }
 
 fn f32_product(session: &Session, shape: simt::Shape) -> Result<Option<Figure>, Error> {
+    if shape.shared_bytes() > session.gpu.target().shared_bytes {
+        return Ok(None);
+    }
     let size = session.size(4096, 256);
     let groups = fold_groups((size / simt::TILE as u64).pow(2));
     let time = product_time(session, &simt::matmul(shape)?, groups, size, [4, 4, 4])?;

@@ -64,6 +64,11 @@ impl Shape {
         TILE / 8 * (TILE / self.cols)
     }
 
+    /// Bytes of shared memory the kernel takes.
+    pub fn shared_bytes(&self) -> u32 {
+        self.step * (self.rows.pitch() + QUADS) * 16
+    }
+
     /// Invocations that move a factor.
     fn movers(&self) -> u32 {
         TILE * self.step / 16
