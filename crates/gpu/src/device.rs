@@ -61,7 +61,7 @@ impl Device {
         // SAFETY: the device was created with one queue of this family.
         let queue = unsafe { calls.device_queue(queue_family, 0) };
         let timeline = Arc::new(Timeline::new(calls.clone(), counters.clone(), queue, info.kind, options.timeout)?);
-        let memory = Memory::new(calls.clone(), types, info.memory_bytes, info.unified, options.memory_capacity);
+        let memory = Memory::new(calls.clone(), types, info, options.memory_capacity);
         let memory = Arc::new(memory);
         let pipelines = Pipelines::new(calls.clone(), info, &options, counters.clone())?;
         let inner = Inner {

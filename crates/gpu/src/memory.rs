@@ -31,6 +31,7 @@ use pool::{Growth, Pool, Range};
 
 use crate::calls::Calls;
 use crate::error::{Error, Result};
+use crate::probe::DeviceInfo;
 
 /// MLX's counters and limits, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,6 +70,8 @@ struct State {
     live: BTreeMap<u64, u64>,
     stats: MemoryStats,
     gc_limit: u64,
+    /// The largest allocation the driver promises.
+    promised: u64,
 }
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
@@ -76,7 +79,8 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 impl Memory {
     /// Memory of a device with `total` bytes; `unified` if that is the host's memory, of which some must be left.
     /// `capacity` replaces the bound on what arrays may hold.
-    pub(crate) fn new(calls: Arc<Calls>, types: MemoryTypes, total: u64, unified: bool, capacity: Option<u64>) -> Self {
+    pub(crate) fn new(calls: Arc<Calls>, types: MemoryTypes, info: &DeviceInfo, capacity: Option<u64>) -> Self {
+        let DeviceInfo { memory_bytes: total, unified, .. } = *info;
         let recommended = if unified { total / 4 * 3 } else { total };
         let share = total / 100 * 95;
         let memory_limit = (recommended / 2 * 3).min(share);
@@ -88,7 +92,14 @@ impl Memory {
         };
         let pools = MemoryKind::ALL.map(|kind| Pool::new(types.of(kind), types.is_mapped(kind), growth(kind)));
         let gc_limit = gc_limit(recommended, memory_limit);
-        let state = State { pools, cache: Cache::default(), live: BTreeMap::new(), stats, gc_limit };
+        let state = State {
+            pools,
+            cache: Cache::default(),
+            live: BTreeMap::new(),
+            stats,
+            gc_limit,
+            promised: info.limits.max_allocation_bytes,
+        };
         Memory { calls, recommended, state: Mutex::new(state), reclaim: Mutex::new(None) }
     }
 
@@ -244,6 +255,10 @@ impl State {
     /// Puts our numbers into the error of a driver that has none.
     fn explain(&self, error: Error, kind: MemoryKind, size: u64) -> Error {
         match error {
+            // It was tried all the same.
+            Error::OutOfMemory { .. } if size > self.promised => {
+                Error::TooLarge { requested: size, limit: self.promised }
+            }
             Error::OutOfMemory { during, .. } => Error::OutOfMemory {
                 during,
                 requested: size,

@@ -32,8 +32,10 @@ pub fn bits(shape: &[i32], width: usize, key: Option<&Array>) -> Result<Array> {
     };
     let key = given_or_next(key)?;
     check("bits", &key)?;
-    let words = (size_of(shape) * width).div_ceil(4);
-    let numbers = [words, size_of(shape)].map(|n| broadcast_to(&Array::scalar(n as i64), shape));
+    let elements = size_of(shape);
+    // More than any memory holds is refused when it is computed.
+    let counts = [elements.saturating_mul(width).div_ceil(4), elements].map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+    let numbers = counts.map(|n| broadcast_to(&Array::scalar(n), shape));
     let halves = [0, 1].map(|i| broadcast_to(&take_one(&key, i, Some(0))?, shape));
     let [first, second] = halves;
     let [words, elements] = numbers;

@@ -9,7 +9,8 @@ use super::{prod, sum};
 use crate::array::{Array, call_one};
 use crate::error::Result;
 use crate::op::{At, Key, Op, Specs, expect_inputs};
-use crate::ops::binary::{divide, equal, multiply};
+use crate::ops::astype::astype;
+use crate::ops::binary::{divide, equal, floor_divide, multiply};
 use crate::ops::full::{ones, ones_like, zeros_like};
 use crate::ops::joins::concatenate;
 use crate::ops::select::where_;
@@ -68,9 +69,11 @@ fn by_quotients(x: &Array, axes: &[i32]) -> Result<Array> {
     let nonzero = where_(&zero, ones_like(x)?, x)?;
     let product = prod(&nonzero, Some(axes), true)?;
     let none = zeros_like(&product)?;
-    let beside_none = where_(equal(&zeros, 0)?, divide(&product, &nonzero)?, &none)?;
+    // Products of integers are multiples of theirs.
+    let quotient = if x.dtype().is_inexact() { divide } else { floor_divide }(&product, &nonzero)?;
+    let beside_none = where_(equal(&zeros, 0)?, quotient, &none)?;
     let beside_one = where_(equal(&zeros, 1)?, &product, &none)?;
-    where_(&zero, &beside_one, &beside_none)
+    astype(&where_(&zero, &beside_one, &beside_none)?, x.dtype())
 }
 
 /// What stands before an element times what stands after it.
