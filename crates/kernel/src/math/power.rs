@@ -21,10 +21,18 @@ const SQRT_HALF: i32 = 0x3f35_04f3;
 /// `log2(x)` of a positive finite number as a sum of two floats, good to about 2^-31.
 pub(super) fn log2_pair<'k>(x: Val<'k>) -> (Val<'k>, Val<'k>) {
     let tiny = x.lt(f32::MIN_POSITIVE);
-    let i = bits(tiny.select(x * 16_777_216.0, x));
+    let (e, f) = parts(tiny.select(x * 16_777_216.0, x));
+    log2_of_parts(e - tiny.select(24.0, 0.0), f)
+}
+
+/// The exponent and what follows: a positive normal number is `2^e (1 + f)`, 1 + f from sqrt(1/2) to sqrt(2).
+fn parts<'k>(x: Val<'k>) -> (Val<'k>, Val<'k>) {
+    let i = bits(x);
     let e = (i - SQRT_HALF) >> 23;
-    let f = float(i - (e << 23)) - 1.0;
-    let e = e.to(Scalar::F32) - tiny.select(24.0, 0.0);
+    (e.to(Scalar::F32), float(i - (e << 23)) - 1.0)
+}
+
+fn log2_of_parts<'k>(e: Val<'k>, f: Val<'k>) -> (Val<'k>, Val<'k>) {
     // s + s_rest = f / (2 + f)
     let g = f + 2.0;
     let g_rest = f - (g - 2.0);
@@ -61,17 +69,29 @@ fn exp2_pair<'k>(high: Val<'k>, low: Val<'k>) -> Val<'k> {
 /// x^y by C's rules: pow(x, 0) and pow(1, y) are 1 even for NaN; a negative x takes the sign of an odd y and gives NaN
 /// for a y that is no integer.
 pub(super) fn pow<'k>(x: Val<'k>, y: Val<'k>) -> Val<'k> {
-    let a = x.abs();
-    let (high, low) = log2_pair(a);
+    let (e, f) = parts(x);
+    let (high, low) = log2_of_parts(e, f);
     let product = y * high;
-    let rest = low.fma(y, y.fma(high, -product));
-    let magnitude = exp2_pair(product, rest);
-    // Of positive finite numbers nothing is left to do: half of all there is.
-    let plain = x.gt(0.0) & x.lt(f32::INFINITY) & y.abs().lt(f32::INFINITY);
-    x.builder().if_(plain, || magnitude, || pow_of_special(x, y, magnitude))
+    // Of positive normal numbers whose power is one: no more than half of the work is left then.
+    let plain = x.ge(f32::MIN_POSITIVE) & x.lt(f32::INFINITY) & product.abs().lt(120.0);
+    let of_plain = || {
+        let rest = low.fma(y, y.fma(high, -product));
+        let sum = product + ROUNDER;
+        let r = (product - (sum - ROUNDER)) + rest;
+        // Only the integer in the low bits of the sum is left by the shift.
+        float(bits(exp2_near_zero(r)) + (bits(sum) << 23))
+    };
+    x.builder().if_(plain, of_plain, || pow_of_any(x, y))
 }
 
-/// What x^y is where one of them is no finite number, or x is not positive, from what `|x|^y` would be.
+fn pow_of_any<'k>(x: Val<'k>, y: Val<'k>) -> Val<'k> {
+    let (high, low) = log2_pair(x.abs());
+    let product = y * high;
+    let rest = low.fma(y, y.fma(high, -product));
+    pow_of_special(x, y, exp2_pair(product, rest))
+}
+
+/// What x^y is, also where one of them is no finite number, or x is not positive, from what `|x|^y` would be.
 fn pow_of_special<'k>(x: Val<'k>, y: Val<'k>, magnitude: Val<'k>) -> Val<'k> {
     let a = x.abs();
     // 0 and infinity on either side: infinite where x and y pull the same way.
