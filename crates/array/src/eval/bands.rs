@@ -4,7 +4,6 @@ use smallvec::SmallVec;
 
 use crate::cpu::block::{Input, Output};
 use crate::cpu::threads::share;
-use crate::device::DeviceKind;
 use crate::error::Result;
 use crate::eval::map::Reach;
 use crate::eval::plan::{BlockStep, HostStep};
@@ -13,7 +12,6 @@ use crate::eval::run::Run;
 use crate::eval::site::{HostInput, HostOutput, HostSite};
 use crate::eval::stats;
 use crate::memory::HostMemory;
-use crate::op::{Lowering, Place};
 use crate::shape::{Layout, Spec};
 use crate::storage::{HostBytes, HostBytesMut};
 
@@ -209,13 +207,7 @@ fn run_host<'r>(
     let outputs = outputs.into_iter().zip(&host.outputs);
     let outputs = outputs.map(|(bytes, (_, spec))| HostOutput { bytes, spec: banded(spec) });
     let mut site = HostSite { inputs, outputs: outputs.collect() };
-    let specs: SmallVec<[&Spec; 3]> = host.inputs.iter().map(|(_, spec)| spec).collect();
-    let output_specs: SmallVec<[Spec; 1]> = host.outputs.iter().map(|(_, spec)| spec.clone()).collect();
-    let place = Place { device: DeviceKind::Cpu, target: None, inputs: &specs, outputs: &output_specs };
-    match host.op.lower(&place) {
-        Lowering::Host(function) => function.run(&mut site),
-        _ => unreachable!("[{}] was a host function when it was planned", host.op.name()),
-    }
+    host.with_function(|function, _| function.run(&mut site))
 }
 
 impl Room<'_> {

@@ -28,7 +28,7 @@ use crate::eval::site::{Move, Placed};
 use crate::eval::write::WriteStep;
 use crate::eval::{lifetimes, schedule, switches};
 use crate::launch::{Compiled, PendingCompiled, fold_groups};
-use crate::op::{Key, Lowering, OpRef};
+use crate::op::{Host, Key, Lowering, OpRef, Place};
 use crate::ops;
 use crate::shape::{Layout, Spec, collapse};
 use crate::storage::Source;
@@ -129,6 +129,19 @@ pub(crate) struct HostStep {
     pub op: OpRef,
     pub inputs: Vec<(Placed, Spec)>,
     pub outputs: Vec<(Placed, Spec)>,
+}
+
+impl HostStep {
+    /// Shows the function, and the place that it was planned for.
+    pub fn with_function<R>(&self, look: impl FnOnce(&dyn Host, &Place<'_>) -> R) -> R {
+        let inputs: SmallVec<[&Spec; 3]> = self.inputs.iter().map(|(_, spec)| spec).collect();
+        let outputs: SmallVec<[Spec; 1]> = self.outputs.iter().map(|(_, spec)| spec.clone()).collect();
+        let place = Place { device: DeviceKind::Cpu, target: None, inputs: &inputs, outputs: &outputs };
+        match self.op.lower(&place) {
+            Lowering::Host(function) => look(function, &place),
+            _ => unreachable!("[{}] was a host function when it was planned", self.op.name()),
+        }
+    }
 }
 
 /// Makes a plan of the units.

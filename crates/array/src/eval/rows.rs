@@ -9,13 +9,11 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::device::DeviceKind;
 use crate::eval::lifetimes::operands;
 use crate::eval::map::Reach;
 use crate::eval::plan::{BlockStep, Home, HostStep, Plan, Step, Work};
 use crate::eval::site::Placed;
-use crate::op::{Lowering, Place};
-use crate::shape::{Layout, Spec};
+use crate::shape::Layout;
 
 /// Steps before the first that is rows, at most, that join it.
 const MOST_BEFORE: usize = 8;
@@ -102,12 +100,8 @@ fn range_around(plan: &Plan, at: usize, from: usize) -> Option<(Range<usize>, us
 
 /// How many rows a host function has, and how many axes number them.
 fn rows_of(host: &HostStep) -> Option<(usize, usize)> {
-    let inputs: SmallVec<[&Spec; 3]> = host.inputs.iter().map(|(_, spec)| spec).collect();
-    let outputs: SmallVec<[Spec; 1]> = host.outputs.iter().map(|(_, spec)| spec.clone()).collect();
-    let place = Place { device: DeviceKind::Cpu, target: None, inputs: &inputs, outputs: &outputs };
-    let Lowering::Host(function) = host.op.lower(&place) else { return None };
-    let axes = function.row_axes(&place)?;
-    let rows = inputs[0].shape[..axes].iter().map(|&n| n as usize).product::<usize>();
+    let axes = host.with_function(|function, place| function.row_axes(place))?;
+    let rows = host.inputs[0].1.shape[..axes].iter().map(|&n| n as usize).product::<usize>();
     (rows > 1).then_some((rows, axes))
 }
 

@@ -23,8 +23,7 @@ use crate::eval::stats;
 use crate::eval::write::{HostCopy, PartStep, WriteStep};
 use crate::gpu::{self, Event};
 use crate::launch::Part;
-use crate::op::{Lowering, Place};
-use crate::shape::{Layout, Spec};
+use crate::shape::Layout;
 use crate::storage::{GpuSide, HostBytes, HostBytesMut, Source, Storage};
 use crate::typed;
 
@@ -263,13 +262,7 @@ impl Run<'_> {
         let outputs = guards.iter_mut().zip(&host.outputs);
         let outputs = outputs.map(|(guard, (_, spec))| HostOutput { bytes: guard.bytes(), spec: spec.clone() });
         let mut site = HostSite { inputs: inputs.collect(), outputs: outputs.collect() };
-        let specs: Vec<&Spec> = host.inputs.iter().map(|(_, spec)| spec).collect();
-        let output_specs: Vec<Spec> = host.outputs.iter().map(|(_, spec)| spec.clone()).collect();
-        let place = Place { device: DeviceKind::Cpu, target: None, inputs: &specs, outputs: &output_specs };
-        match host.op.lower(&place) {
-            Lowering::Host(function) => function.run(&mut site),
-            _ => unreachable!("[{}] was a host function when it was planned", host.op.name()),
-        }
+        host.with_function(|function, _| function.run(&mut site))
     }
 
     /// A copy that is not made: the result has the input's memory, on the side where it will be written.

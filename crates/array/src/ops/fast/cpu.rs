@@ -9,11 +9,14 @@ use pumice_kernel::{Elem, Kernel};
 use crate::cpu::block::{BlockProgram, Input, Output};
 use crate::cpu::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::cpu::simd::vectorised;
+use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::Result;
 use crate::eval::site::{HostInput, HostSite};
+use crate::op::{Host, Lowering, Place};
 use crate::ops::reduce::cpu::folds::{PreciseSum, SumOfSquares};
 use crate::ops::reduce::cpu::{WORTH, in_threads, of_rows_without_gaps};
+use crate::ops::reduce::leading_axes;
 use crate::shape::Spec;
 
 /// Elements that are worked on together.
@@ -32,8 +35,21 @@ pub(super) struct Norm {
     pub bias: Option<usize>,
 }
 
+/// How a norm with a result of this type is computed there.
+pub(super) fn lower<'a>(norm: &'a dyn Host, dtype: Dtype, place: &Place<'_>) -> Lowering<'a> {
+    match place.device {
+        DeviceKind::Cpu if takes(place.inputs[0], dtype) => Lowering::Host(norm),
+        _ => Lowering::Decompose,
+    }
+}
+
+/// How many axes number the rows.
+pub(super) fn row_axes(place: &Place<'_>) -> Option<usize> {
+    leading_axes(&[place.inputs[0].ndim() - 1], place.inputs[0])
+}
+
 /// Whether rows of this type are computed here, for a result of this type: not where one row is work for several threads.
-pub(super) fn takes(x: &Spec, dtype: Dtype) -> bool {
+fn takes(x: &Spec, dtype: Dtype) -> bool {
     let narrow = |dtype| matches!(dtype, Dtype::F32 | Dtype::F16 | Dtype::BF16);
     let row = x.shape.last().map_or(0, |&n| n as usize);
     narrow(x.dtype) && narrow(dtype) && (1..=WORTH).contains(&row)

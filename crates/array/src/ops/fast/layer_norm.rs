@@ -6,7 +6,6 @@ use smallvec::smallvec;
 use super::cpu::{self, Norm};
 use super::{FLOATING, converted, fits_last_axis, floating};
 use crate::array::{Array, call_one};
-use crate::device::DeviceKind;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
 use crate::eval::site::HostSite;
@@ -14,7 +13,7 @@ use crate::op::{Host, Key, Lowering, Op, Place, Sizes, Specs};
 use crate::ops::astype::astype;
 use crate::ops::binary::{add, multiply, subtract};
 use crate::ops::catalogue::{Case, Entry, Sample};
-use crate::ops::reduce::{leading_axes, mean, precise};
+use crate::ops::reduce::{mean, precise};
 use crate::ops::unary::{rsqrt, square};
 use crate::shape::Spec;
 
@@ -91,10 +90,7 @@ impl Op for LayerNorm {
     }
 
     fn lower(&self, place: &Place<'_>) -> Lowering<'_> {
-        match place.device {
-            DeviceKind::Cpu if cpu::takes(place.inputs[0], self.dtype) => Lowering::Host(self),
-            _ => Lowering::Decompose,
-        }
+        cpu::lower(self, self.dtype, place)
     }
 }
 
@@ -105,7 +101,7 @@ impl Host for LayerNorm {
     }
 
     fn row_axes(&self, place: &Place<'_>) -> Option<usize> {
-        leading_axes(&[place.inputs[0].ndim() - 1], place.inputs[0])
+        cpu::row_axes(place)
     }
 }
 

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::op::{At, Key, Op, Specs, expect_inputs};
 use crate::ops::astype::astype;
 use crate::ops::binary::{divide, equal, floor_divide, multiply};
+use crate::ops::flip::flip;
 use crate::ops::full::{ones, ones_like, zeros_like};
 use crate::ops::joins::concatenate;
 use crate::ops::select::where_;
@@ -84,6 +85,7 @@ fn by_neighbours(x: &Array, axes: &[i32]) -> Result<Array> {
     let n: i32 = axes.iter().map(|&axis| x.shape()[axis as usize]).product();
     let height = x.shape().iter().zip(0..).filter(|(_, axis)| !axes.contains(axis)).map(|(&size, _)| size).product();
     let rows = reshape(&moved, &[height, n])?;
+    let backwards = |rows: &Array| flip(rows, Some(&[1]));
     let after = backwards(&product_before(&backwards(&rows)?)?)?;
     let others = reshape(&multiply(product_before(&rows)?, after)?, moved.shape())?;
     let mut back = vec![0; order.len()];
@@ -106,9 +108,4 @@ fn moved_on(rows: &Array, by: i32) -> Result<Array> {
     let [height, width] = [rows.shape()[0], rows.shape()[1]];
     let front = ones(&[height, by.min(width)], rows.dtype())?;
     concatenate(&[front, slice(rows, &[0, 0], &[height, width - by.min(width)], &[1, 1])?], 1)
-}
-
-fn backwards(rows: &Array) -> Result<Array> {
-    let [height, width] = [rows.shape()[0], rows.shape()[1]];
-    slice(rows, &[0, width - 1], &[height, -1], &[1, -1])
 }
