@@ -6,7 +6,7 @@ use half::{bf16, f16};
 use pumice::kernel::arguments::Argument;
 use pumice::kernel::random::first_difference;
 use pumice::kernel::{Elem, Kernel, MatrixScope};
-use pumice::kernels::matmul::{cooperative, simt, workgroup};
+use pumice::kernels::matmul::{cooperative, tiled, workgroup};
 use pumice::kernels::{binary, rows};
 use pumice::launch::{Build, fold_groups};
 use rig::{Job, Source, floats};
@@ -144,22 +144,19 @@ fn product(a: &[f32], b: &[f32], [m, n, k]: [usize; 3]) -> Vec<f64> {
 
 #[test]
 fn f32_products_match_double_precision() {
-    // One tile where there are many shapes: the interpreter takes its time.
-    let [m, n, k] = if rig::slow() { [128, 128, 64] } else { [256, 128, 96] };
+    let sizes = [256, 128, 32];
+    let [m, n, k] = sizes.map(|n| n as usize);
     let ((a, a_bytes), (b, b_bytes)) = (random(Elem::F32, m * k, 1), random(Elem::F32, k * n, 2));
-    let groups = fold_groups((m * n) as u64 / (simt::TILE as u64).pow(2));
-    let scalars = [m, n, k].map(|v| Argument::I32(v as i32));
-    let wide = simt::Shape { cols: 16, step: 8, rows: simt::Rows::Exchanged, unroll: 8, rolled: true };
-    let few = [simt::best(), wide];
-    let mut shapes = if rig::slow() { simt::candidates() } else { few.to_vec() };
-    shapes.retain(|shape| rig::gpu().is_none_or(|gpu| shape.shared_bytes() <= gpu.target().shared_bytes));
+    let scalars = tiled::Form::plain_scalars(sizes);
     let mut bits: Option<Vec<u8>> = None;
-    for shape in shapes {
-        let kernel = simt::matmul(shape).expect("the kernel is well formed");
+    for cut in tiled::CUTS {
+        let form = tiled::Form::plain(cut);
+        let kernel = tiled::kernel(&form).expect("the kernel is well formed");
+        let groups = fold_groups(form.plain_groups(sizes));
         let found = run(&kernel, groups, &scalars, vec![a_bytes.clone(), b_bytes.clone(), vec![0; m * n * 4]]);
         let error = normalised_error(&floats(&found), &product(&a, &b, [m, n, k]));
-        assert!(error < 1e-6, "{shape}: {error:e}");
-        assert!(bits.get_or_insert_with(|| found.clone()) == &found, "{shape}: every shape sums in the same order");
+        assert!(error < 1e-6, "{cut:?}: {error:e}");
+        assert!(bits.get_or_insert_with(|| found.clone()) == &found, "{cut:?}: every cut sums in the same order");
     }
 }
 

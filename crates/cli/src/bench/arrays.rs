@@ -146,11 +146,12 @@ fn row_softmax(session: &Session) -> Result<Option<Figure>, Error> {
 
 fn product(session: &Session, dtype: Dtype) -> Result<Option<Figure>, Error> {
     let n = session.size(4096, 256);
-    let x = on_gpu(|| ops::astype::astype(&ramp(n * n, &[n as i32, n as i32])?, dtype))?;
-    x.eval()?;
+    let factor = || on_gpu(|| ops::astype::astype(&ramp(n * n, &[n as i32, n as i32])?, dtype));
+    let (x, y) = (factor()?, factor()?);
+    eval(&[x.clone(), y.clone()])?;
     let flops = 2.0 * (n as f64).powi(3);
     let work = if dtype == Dtype::F32 { Work::Flops(flops) } else { Work::MatrixFlops(flops) };
-    evaluated(session, work, Evaluation::Together, || ops::matmul::matmul(&x, &x))
+    evaluated(session, work, Evaluation::Together, || ops::matmul::matmul(&x, &y))
 }
 
 /// Numbers between 0 and 1 that differ.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use pumice::Error;
 use pumice::kernel::{Elem, Kernel, Target, passes, spirv};
-use pumice::kernels::matmul::{cooperative, simt};
+use pumice::kernels::matmul::{cooperative, tiled};
 use pumice::kernels::{binary, rows};
 use pumice::launch::Build;
 
@@ -15,7 +15,7 @@ type Writer = fn() -> pumice::kernel::Result<Kernel>;
 const KERNELS: [(&str, Writer); 4] = [
     ("add", || binary::binary("add", Elem::F32, |a, b| a + b)),
     ("row_softmax", || rows::softmax(Elem::F32, 4)),
-    ("matmul_f32", || simt::matmul(simt::best())),
+    ("matmul_f32", || tiled::kernel(&tiled::Form::plain(tiled::CUTS[0]))),
     ("matmul_bf16", || cooperative::matmul(Elem::BF16, cooperative::best(32))),
 ];
 

@@ -1,18 +1,18 @@
 //! Matrix products.
 
-use pumice::Error;
 use pumice::gpu::Buffer;
 use pumice::kernel::arguments::Argument;
 use pumice::kernel::{Elem, Kernel, MatrixScope};
-use pumice::kernels::matmul::{cooperative, simt, workgroup};
+use pumice::kernels::matmul::{cooperative, tiled, workgroup};
 use pumice::launch::{Build, fold_groups};
+use pumice::{Dtype, Error};
 
 use super::case::{Case, Figure, Session, Work, gpu_time};
 use super::memory::filled;
 
 /// The cases; with `sweep`, every candidate of the search space.
 pub fn cases(sweep: bool) -> Vec<Case> {
-    let mut cases = vec![Case::new("matmul/f32/4096", |session| f32_product(session, simt::best()))];
+    let mut cases = vec![Case::new("matmul/f32/4096", |session| f32_product(session, tiled::CUTS[0]))];
     for elem in [Elem::BF16, Elem::F16] {
         let name = elem.name();
         for size in [1024, 4096, 8192] {
@@ -26,9 +26,9 @@ pub fn cases(sweep: bool) -> Vec<Case> {
     }
     if sweep {
         cases.extend(
-            simt::candidates()
+            tiled::CUTS
                 .into_iter()
-                .map(|shape| Case::new(format!("sweep/simt/{shape}"), move |session| f32_product(session, shape))),
+                .map(|cut| Case::new(format!("sweep/tiled/{}", cut.tile), move |session| f32_product(session, cut))),
         );
         cases.extend(cooperative::candidates(32, false).into_iter().map(|shape| {
             Case::new(format!("sweep/cooperative/{shape}"), move |session| {
@@ -44,13 +44,17 @@ pub fn cases(sweep: bool) -> Vec<Case> {
     cases
 }
 
-fn f32_product(session: &Session, shape: simt::Shape) -> Result<Option<Figure>, Error> {
-    if shape.shared_bytes() > session.gpu.target().shared_bytes {
+fn f32_product(session: &Session, cut: tiled::Cut) -> Result<Option<Figure>, Error> {
+    let target = session.gpu.target();
+    if cut.shared_bytes(Dtype::F32) > target.shared_bytes {
         return Ok(None);
     }
     let size = session.size(4096, 256);
-    let groups = fold_groups((size / simt::TILE as u64).pow(2));
-    let time = product_time(session, &simt::matmul(shape)?, groups, size, [4, 4, 4])?;
+    let form = tiled::Form { fused: target.fused_fma, ..tiled::Form::plain(cut) };
+    let sizes = [size as i32; 3];
+    let groups = fold_groups(form.plain_groups(sizes));
+    let scalars = tiled::Form::plain_scalars(sizes);
+    let time = product_time(session, &tiled::kernel(&form)?, groups, size, [4, 4, 4], &scalars)?;
     Ok(Some(Figure { time, work: Work::Flops(2.0 * (size as f64).powi(3)) }))
 }
 
@@ -64,7 +68,7 @@ fn cooperative_product(
         return Ok(None);
     }
     let groups = fold_groups(size / shape.tile_m as u64 * (size / shape.tile_n as u64));
-    let time = product_time(session, &cooperative::matmul(elem, shape)?, groups, size, [2, 2, 2])?;
+    let time = product_time(session, &cooperative::matmul(elem, shape)?, groups, size, [2, 2, 2], &square(size))?;
     Ok(Some(Figure { time, work: Work::MatrixFlops(2.0 * (size as f64).powi(3)) }))
 }
 
@@ -78,8 +82,13 @@ fn workgroup_product(
         return Ok(None);
     }
     let groups = fold_groups(size.div_ceil(shape.tile_m as u64) * size.div_ceil(shape.tile_n as u64));
-    let time = product_time(session, &workgroup::matmul(elem, shape)?, groups, size, [2, 2, 4])?;
+    let time = product_time(session, &workgroup::matmul(elem, shape)?, groups, size, [2, 2, 4], &square(size))?;
     Ok(Some(Figure { time, work: Work::MatrixFlops(2.0 * (size as f64).powi(3)) }))
+}
+
+/// The scalars of a product of square matrices.
+fn square(size: u64) -> [Argument; 3] {
+    [Argument::I32(size as i32); 3]
 }
 
 fn has_matrices(session: &Session, elem: Elem, scope: MatrixScope) -> bool {
@@ -92,6 +101,7 @@ fn product_time(
     groups: [u32; 3],
     size: u64,
     bytes: [u64; 3],
+    scalars: &[Argument],
 ) -> Result<std::time::Duration, Error> {
     let compiled = session.gpu.compile(kernel, Build::Fast)?;
     let buffers: Vec<Buffer> = bytes
@@ -100,6 +110,5 @@ fn product_time(
         .map(|(each, seed)| filled(session, size * size * each, seed))
         .collect::<Result<_, _>>()?;
     let buffers: Vec<&Buffer> = buffers.iter().collect();
-    let scalars = [Argument::I32(size as i32); 3];
-    gpu_time(session, |stream| compiled.launch(stream, groups, &buffers, &scalars))
+    gpu_time(session, |stream| compiled.launch(stream, groups, &buffers, scalars))
 }

@@ -4,7 +4,7 @@ use super::{Builder, Operand, Val};
 use crate::ir::{Op, Unroll, Value};
 use crate::types::Type;
 
-/// What can leave an `if_` or be carried by a loop: nothing, a value, an array, a tuple or a vector of values.
+/// What can leave an `if_` or be carried by a loop: nothing, a value, a vector of values, an array or a tuple of those.
 pub trait Values<'k>: Sized {
     /// The values, in order.
     fn list(&self) -> Vec<Val<'k>>;
@@ -28,12 +28,17 @@ impl<'k> Values<'k> for Val<'k> {
     }
 }
 
-impl<'k, const N: usize> Values<'k> for [Val<'k>; N] {
+impl<'k, V: Values<'k>, const N: usize> Values<'k> for [V; N] {
     fn list(&self) -> Vec<Val<'k>> {
-        self.to_vec()
+        self.iter().flat_map(V::list).collect()
     }
     fn with(&self, values: &[Val<'k>]) -> Self {
-        std::array::from_fn(|i| values[i])
+        let mut rest = values;
+        self.each_ref().map(|part| {
+            let (mine, others) = rest.split_at(part.list().len());
+            rest = others;
+            part.with(mine)
+        })
     }
 }
 

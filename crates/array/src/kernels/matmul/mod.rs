@@ -1,16 +1,26 @@
-//! Matrix products `C = A · B` of row-major matrices.
+//! Matrix products `C = A · B`, of row-major matrices where nothing else is said.
 //!
 //! | kernel | for | how |
 //! |---|---|---|
-//! | `simt` | f32 | tiles in shared memory, 8 × 8 results per invocation, fma |
+//! | `tiled` | every type, anything that lies in rows or columns | tiles in shared memory, up to 8 × 16 results per invocation, fma |
 //! | `cooperative` | f16, bf16 | subgroup-scope matrices fed from shared memory |
 //! | `workgroup` | f16, bf16 | workgroup-scope matrices fed by the tile loader |
 
 pub mod cooperative;
-pub mod simt;
+pub(crate) mod indices;
+pub mod tiled;
 pub mod workgroup;
 
 use pumice_kernel::{Builder, Val};
+
+/// Along which axis a factor's elements lie together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// Along K, the axis that is summed over.
+    AlongDepth,
+    /// Along the other: rows of A, columns of B.
+    AlongSide,
+}
 
 /// Which tile of C this workgroup makes. Tiles are numbered so that `band` rows of tiles are walked column by column: workgroups
 /// that run together then share tiles of A and B in the L2 cache.

@@ -2,8 +2,8 @@
 
 use pumice_kernel::{Access, Kernel, Result, Type, Val};
 
-use super::indices::{Indices, Strided, batch_sizes};
 use crate::dtype::Dtype;
+use crate::kernels::matmul::indices::{Indices, Strided, batch_sizes};
 use crate::op::Key;
 
 /// Invocations of a workgroup.

@@ -3,11 +3,12 @@
 use pumice_kernel::arguments::Argument;
 use pumice_kernel::{MatrixScope, Target};
 
-use super::sides::{Order, Side};
+use super::sides::Side;
 use super::{Inputs, Job, finish};
 use crate::dtype::Dtype;
 use crate::error::Result;
 use crate::eval::site::{Placed, Site};
+use crate::kernels::matmul::Order;
 use crate::kernels::matmul::{cooperative, workgroup};
 use crate::launch::fold_groups;
 use crate::op::Key;

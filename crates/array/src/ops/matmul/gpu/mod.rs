@@ -5,16 +5,14 @@
 //! | `kernels::matmul::cooperative` | f16 and bf16, whole tiles |
 //! | `kernels::matmul::workgroup` | f16 and bf16, rows aligned to 16 bytes; `combine` rounds |
 //! | `thin` | few rows or few columns |
-//! | `tiled` | everything else |
+//! | `kernels::matmul::tiled` | everything else |
 //!
 //! Where the result is small and K long, K is cut into parts that run side by side, and `combine` adds them.
 
 mod combine;
-mod indices;
 mod matrices;
 mod sides;
 mod thin;
-pub(super) mod tiled;
 
 use pumice_kernel::arguments::Argument;
 use smallvec::SmallVec;
@@ -23,10 +21,11 @@ use super::addmm::AddMm;
 use crate::dtype::Dtype;
 use crate::error::Result;
 use crate::eval::site::{Placed, Site};
+use crate::kernels::matmul::Order;
+use crate::kernels::matmul::tiled::{self, CUTS, Cut, Guard};
 use crate::launch::fold_groups;
 use crate::shape::{Strides, collapse};
-use sides::{Order, Pair, Side};
-use tiled::{CUTS, Cut, Guard};
+use sides::{Pair, Side};
 
 /// Which inputs are what: the factors, and what is added with which scales.
 #[derive(Clone, Copy)]

@@ -4,16 +4,8 @@ use smallvec::SmallVec;
 
 use crate::error::Result;
 use crate::eval::site::{Placed, Site};
+use crate::kernels::matmul::Order;
 use crate::shape::{Layout, Strides, collapse};
-
-/// Along which axis a factor's elements lie together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Order {
-    /// Along K, the axis that is summed over.
-    AlongDepth,
-    /// Along the other: rows of A, columns of B.
-    AlongSide,
-}
 
 /// A factor: `extent` rows of A or columns of B, of `depth` elements each, and as many matrices as the axes in front count.
 #[derive(Clone, Debug)]

@@ -6,9 +6,9 @@
 
 use pumice_kernel::{Access, Buffer, Builder, Elem, Kernel, Result, SharedArray, Val};
 
-use super::indices::{Indices, Strided, batch_sizes, mul_add};
-use super::sides::Order;
 use crate::dtype::Dtype;
+use crate::kernels::matmul::Order;
+use crate::kernels::matmul::indices::{Indices, Strided, batch_sizes, mul_add};
 use crate::op::Key;
 
 /// The most rows.

@@ -1,11 +1,11 @@
 //! Every kernel against sums in double precision, with the error that sums in single precision may have.
 
 use super::super::gpu::Way;
-use super::super::gpu::tiled::CUTS;
 use super::super::{addmm, matmul, product_by};
 use super::{array, complex, lying, on_each_device, values};
 use crate::array::Array;
 use crate::dtype::Dtype;
+use crate::kernels::matmul::tiled::CUTS;
 
 /// Numbers between -1 and 1 that the type has.
 fn random(count: usize, seed: u64, dtype: Dtype) -> Vec<f64> {
@@ -174,7 +174,7 @@ fn every_cut_of_the_tiled_kernel_matches_double_precision() {
             }
         }
         check_lying([2, tile + 4, 12, step], Dtype::BF16, in_order, Way::Tiled(i));
-        if cut.each == 4 {
+        if cut.cols == 4 {
             check_lying([1, tile, 33, step + 1], Dtype::C64, in_order, Way::Tiled(i));
         }
     }

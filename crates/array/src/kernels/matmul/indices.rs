@@ -4,7 +4,7 @@ use pumice_kernel::{Builder, Scalar, Val};
 
 /// Makes indices of one width.
 #[derive(Clone, Copy)]
-pub(super) struct Indices<'k> {
+pub(crate) struct Indices<'k> {
     pub k: &'k Builder,
     pub long: bool,
 }
@@ -22,7 +22,7 @@ impl<'k> Indices<'k> {
 }
 
 /// A strided array's arguments: where its first element is, two strides, and one per axis in front.
-pub(super) struct Strided<'k> {
+pub(crate) struct Strided<'k> {
     pub start: Val<'k>,
     /// Along its rows or its columns, as its reader means them.
     pub strides: [Val<'k>; 2],
@@ -51,11 +51,11 @@ impl<'k> Strided<'k> {
 }
 
 /// The axes in front of the matrices, as arguments.
-pub(super) fn batch_sizes<'k>(k: &'k Builder, rank: usize) -> Vec<Val<'k>> {
+pub(crate) fn batch_sizes<'k>(k: &'k Builder, rank: usize) -> Vec<Val<'k>> {
     (0..rank).map(|i| k.arg_i32(&format!("batch{i}"))).collect()
 }
 
 /// `a · b + c`, rounded once where the device does that; where it would have to be made up for, a sum of products need not wait.
-pub(super) fn mul_add<'k>(fused: bool, a: Val<'k>, b: Val<'k>, c: Val<'k>) -> Val<'k> {
+pub(crate) fn mul_add<'k>(fused: bool, a: Val<'k>, b: Val<'k>, c: Val<'k>) -> Val<'k> {
     if fused { a.fma(b, c) } else { a * b + c }
 }
