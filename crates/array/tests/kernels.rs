@@ -144,13 +144,14 @@ fn product(a: &[f32], b: &[f32], [m, n, k]: [usize; 3]) -> Vec<f64> {
 
 #[test]
 fn f32_products_match_double_precision() {
-    let sizes = [256, 128, 32];
+    let sizes = [256, 128, 96];
     let [m, n, k] = sizes.map(|n| n as usize);
     let ((a, a_bytes), (b, b_bytes)) = (random(Elem::F32, m * k, 1), random(Elem::F32, k * n, 2));
     let scalars = tiled::Form::plain_scalars(sizes);
+    let fused = rig::gpu().is_none_or(|gpu| gpu.target().fused_fma);
     let mut bits: Option<Vec<u8>> = None;
     for cut in tiled::CUTS {
-        let form = tiled::Form::plain(cut);
+        let form = tiled::Form { fused, ..tiled::Form::plain(cut) };
         let kernel = tiled::kernel(&form).expect("the kernel is well formed");
         let groups = fold_groups(form.plain_groups(sizes));
         let found = run(&kernel, groups, &scalars, vec![a_bytes.clone(), b_bytes.clone(), vec![0; m * n * 4]]);

@@ -37,8 +37,8 @@ const STARE: Duration = Duration::from_micros(50);
 /// eight products of 4096 × 4096 matrices; naps cost what one takes at most, and some percent of a core.
 const DOZE: Duration = Duration::from_secs(1);
 /// The part of the time waited so far that a nap takes, and what it takes at least and at most.
-const NAP_PART: u32 = 512;
-const NAP: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
+const NAP_PART: u32 = 1024;
+const NAP: (Duration, Duration) = (Duration::from_micros(10), Duration::from_millis(1));
 
 /// Submissions that the driver has and the device is not done with, before further batches wait for them: while one ends, the
 /// next keeps the device busy until what waits is handed over.

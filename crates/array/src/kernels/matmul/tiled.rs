@@ -43,9 +43,9 @@ impl Cut {
         self.tile / self.rows * ACROSS
     }
 
-    /// Bytes of shared memory, at most.
+    /// Bytes of shared memory.
     pub fn shared_bytes(&self, dtype: Dtype) -> u32 {
-        2 * (self.tile + 4) * self.step * 4 * planes(dtype)
+        2 * self.tile * self.step * 4 * planes(dtype)
     }
 
     /// Quads along a tile's side.
@@ -201,7 +201,8 @@ fn accumulate<'k>(k: &'k Builder, form: &Form, sides: &[Side<'k>; 2], low: Val<'
     let start = (read(&spots), (spots, zeros));
     let (_, (_, sums)) = k.for_(low, high, step, start, |at, (vectors, (spots, sums))| {
         k.barrier();
-        for (side, vectors) in sides.iter().zip(&vectors) {
+        // B first: transposing A takes registers, which are free then.
+        for (side, vectors) in sides.iter().zip(&vectors).rev() {
             side.write(vectors);
         }
         k.barrier();
@@ -266,9 +267,6 @@ struct Side<'k> {
     buffer: Buffer<'k>,
     /// `[k][quad along m or n]`: one array, or one of real and one of imaginary parts.
     tiles: Vec<SharedArray<'k>>,
-    /// Quads from one row of the tile to the next. Transposed ones have one more than they need: what neighbours write four rows apart
-    /// is then in two banks, not in one.
-    row_pitch: u32,
     /// The tile's first row (of A) or column (of B), and how many the matrix has.
     origin: Val<'k>,
     extent: Val<'k>,
@@ -293,12 +291,11 @@ impl<'k> Side<'k> {
     ) -> Side<'k> {
         let (cut, order, id) = (form.cut, form.orders[which], at.k.local_index());
         let names = [["a_tile", "a_tile_im"], ["b_tile", "b_tile_im"]][which];
-        let row_pitch = cut.quads() + (order == Order::AlongDepth) as u32;
-        let tile = |name: &&str| at.k.shared_vectors(name, pumice_kernel::Elem::F32, 4, cut.step * row_pitch);
+        let tile = |name: &&str| at.k.shared_vectors(name, pumice_kernel::Elem::F32, 4, cut.step * cut.quads());
         let tiles = names[..planes(form.dtype) as usize].iter().map(tile).collect();
         let across = if order == Order::AlongDepth { cut.step / 4 } else { cut.quads() };
         let place = (id.div_u(across), id.rem_u(across));
-        Side { at, guard: form.guard, order, cut, buffer, tiles, row_pitch, origin, extent, high, base, pitch, place }
+        Side { at, guard: form.guard, order, cut, buffer, tiles, origin, extent, high, base, pitch, place }
     }
 
     /// Rows along K that the workgroup moves at a time, where runs lie along the side.
@@ -381,21 +378,30 @@ impl<'k> Side<'k> {
         self.base + self.at.of(run) * self.pitch + self.at.of(along)
     }
 
+    /// Which quad of a row in shared memory holds a quad. Four rows along K are a block; where rows are transposed, quads are exchanged
+    /// by its number: of what neighbours write, a block apart, no two are then in one bank.
+    fn exchanged(&self, quad: Val<'k>, block: Val<'k>) -> Val<'k> {
+        match self.order {
+            Order::AlongDepth => quad ^ (block * (32 / self.cut.step)),
+            Order::AlongSide => quad,
+        }
+    }
+
     /// Puts what was read into shared memory.
     fn write(&self, vectors: &[Val<'k>]) {
-        let (k, pitch) = (self.at.k, self.row_pitch);
+        let k = self.at.k;
         for (plane, tile) in self.tiles.iter().enumerate() {
             let mine: Vec<Val> = vectors.iter().skip(plane).step_by(self.tiles.len()).copied().collect();
             for i in 0..4u8 {
                 match self.order {
                     Order::AlongDepth => {
                         let column: Vec<Val> = mine.iter().map(|row| row.lane(i)).collect();
-                        tile.store((self.place.1 * 4 + i as i32) * pitch + self.place.0, k.vector(&column));
+                        let (row, quad) = (self.place.1 * 4 + i as i32, self.exchanged(self.place.0, self.place.1));
+                        tile.store(row * self.cut.quads() + quad, k.vector(&column));
                     }
                     Order::AlongSide => {
                         // Invocations write one after the other.
-                        let place = k.local_index() + i as u32 * self.cut.threads();
-                        tile.store(place, mine[i as usize]);
+                        tile.store(k.local_index() + i as u32 * self.cut.threads(), mine[i as usize]);
                     }
                 }
             }
@@ -405,7 +411,8 @@ impl<'k> Side<'k> {
     /// The elements of a row along K that an invocation multiplies: at 4q.., and as many again at even distances.
     fn row(&self, quad: Val<'k>, count: u32, row: Val<'k>) -> Vec<Val<'k>> {
         let parts = count / 4;
-        let place = |part: u32| row * self.row_pitch + quad + part * (self.cut.quads() / parts);
+        let quads = self.cut.quads();
+        let place = |part: u32| row * quads + self.exchanged(quad + part * (quads / parts), row.div_u(4));
         let places: Vec<Val> = (0..parts).map(place).collect();
         let vectors = self.tiles.iter().flat_map(|tile| places.iter().map(|&place| tile.load(place)));
         vectors.flat_map(|vector| (0..4).map(move |lane| vector.lane(lane))).collect()
