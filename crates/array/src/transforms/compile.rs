@@ -4,11 +4,12 @@
 //! when it plans, so fusion sees no border, and from then on finds the plan by the program's number.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::array::Array;
 use crate::device::{Stream, current_stream};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::eval::switches;
 use crate::shape::Spec;
 use crate::transforms::program::Program;
@@ -35,58 +36,82 @@ fn compiled<F>(f: F, shapeless: bool) -> impl Fn(&[Array]) -> Result<Vec<Array>>
 where
     F: Fn(&[Array]) -> Result<Vec<Array>>,
 {
-    let (programs, bases) = (Programs::default(), Programs::default());
+    let programs = Programs::new(shapeless);
     move |inputs| {
         // Transforms must see what the function does to what they follow.
         if inputs.iter().any(Array::is_tracer) || switches::disabled("compile") {
             return f(inputs);
         }
-        let stream = current_stream()?;
-        let signature = (stream, inputs.iter().map(|x| x.spec().clone()).collect());
-        if let Some(program) = programs.find(&signature) {
-            return Ok(program.call(inputs));
-        }
-        let base = (stream, inputs.iter().map(|x| x.spec().sizeless()).collect());
-        let known = bases.find(&base).and_then(|program| program.resized(inputs));
-        let program = Arc::new(match known {
-            Some(program) => program,
-            None if shapeless => Program::trace_shapeless(&f, inputs)?,
-            None => Program::trace(&f, inputs)?,
-        });
-        if program.is_closed() {
-            programs.keep(signature, program.clone());
-            if shapeless {
-                bases.keep_first(base, program.clone());
-            }
-        }
+        let trace = || -> Result<_> { Ok((programs.trace(&f, inputs)?, ())) };
+        let (program, ()) = programs.find_or((), inputs, trace)?;
         Ok(program.call(inputs))
     }
 }
 
-/// Where a function is called, and the kind of its inputs.
-type Signature = (Stream, Vec<Spec>);
+/// What a compiled function did for each kind of call. A kind is the stream, the inputs' shapes and types, and whatever else `M` tells
+/// apart; `E` is what else is kept for it.
+pub struct Programs<M, E> {
+    shapeless: bool,
+    by_kind: Mutex<HashMap<Kind<M>, Kept<E>>>,
+    /// Of a shapeless function, what it did for the first sizes; kinds have none.
+    bases: Mutex<HashMap<Kind<M>, Kept<E>>>,
+}
 
-/// What the function did for each kind of inputs.
-#[derive(Default)]
-struct Programs(Mutex<HashMap<Signature, Arc<Program>>>);
+type Kept<E> = (Arc<Program>, E);
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Kind<M> {
+    stream: Stream,
+    marks: M,
+    specs: Vec<Spec>,
+}
 
 /// Programs that a function keeps. There may be as many as there are shapes, so beyond that they are made anew.
 const MOST: usize = 1024;
 
-impl Programs {
-    fn find(&self, signature: &Signature) -> Option<Arc<Program>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(signature).cloned()
+impl<M: Clone + Eq + Hash, E: Clone> Programs<M, E> {
+    /// None yet, of a function that is shapeless or not.
+    pub fn new(shapeless: bool) -> Programs<M, E> {
+        Programs { shapeless, by_kind: Mutex::default(), bases: Mutex::default() }
     }
 
-    fn keep(&self, signature: Signature, program: Arc<Program>) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST {
-            known.clear();
+    /// Runs a function with arrays that have no values, as is right for shapeless functions or for others.
+    pub fn trace(&self, f: &dyn Fn(&[Array]) -> Result<Vec<Array>>, inputs: &[Array]) -> Result<Program> {
+        if self.shapeless { Program::trace_shapeless(f, inputs) } else { Program::trace(f, inputs) }
+    }
+
+    /// What was done for this kind of call; where nothing was, what was done for other sizes if that can be done for these, or else what
+    /// `trace` finds.
+    pub fn find_or<Failure: From<Error>>(
+        &self,
+        marks: M,
+        inputs: &[Array],
+        trace: impl FnOnce() -> std::result::Result<(Program, E), Failure>,
+    ) -> std::result::Result<(Arc<Program>, E), Failure> {
+        let specs = inputs.iter().map(|x| x.spec().clone()).collect();
+        let kind = Kind { stream: current_stream()?, marks, specs };
+        if let Some(kept) = lock(&self.by_kind).get(&kind) {
+            return Ok(kept.clone());
         }
-        known.insert(signature, program);
+        let base = Kind { specs: kind.specs.iter().map(Spec::sizeless).collect(), ..kind.clone() };
+        let other = lock(&self.bases).get(&base).cloned();
+        let resized = other.and_then(|(program, rest)| Some((program.resized(inputs)?, rest)));
+        let (program, rest) = resized.map_or_else(trace, Ok)?;
+        let kept = (Arc::new(program), rest);
+        if kept.0.is_closed() {
+            let mut by_kind = lock(&self.by_kind);
+            if by_kind.len() >= MOST {
+                by_kind.clear();
+            }
+            by_kind.insert(kind, kept.clone());
+            if self.shapeless {
+                lock(&self.bases).entry(base).or_insert_with(|| kept.clone());
+            }
+        }
+        Ok(kept)
     }
+}
 
-    fn keep_first(&self, signature: Signature, program: Arc<Program>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(signature).or_insert(program);
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

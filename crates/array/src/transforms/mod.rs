@@ -19,7 +19,7 @@ mod vjp;
 mod vmap;
 
 pub use checkpoint::checkpoint;
-pub use compile::{compile, compile_shapeless};
+pub use compile::{Programs, compile, compile_shapeless};
 pub use custom::CustomFunction;
 pub use grad::{grad, value_and_grad};
 pub use jvp::jvp;

@@ -4,12 +4,11 @@
 //! more argument, and what becomes of it one more result. A shapeless function is run again for other sizes only where what it did
 //! holds sizes (a reshape, a slice).
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
-use pumice::transforms::Program;
-use pumice::{Array, Spec, Stream};
+use pumice::Array;
+use pumice::transforms::{Program, Programs};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
@@ -25,30 +24,7 @@ static DISABLED: LazyLock<AtomicBool> = LazyLock::new(|| std::env::var_os("MLX_D
 pub(super) struct Compile {
     inputs: Option<Py<PyAny>>,
     outputs: Option<Py<PyAny>>,
-    /// Whether what it did for some sizes is done for all.
-    shapeless: bool,
-    programs: Mutex<HashMap<Kind, Arc<Kept>>>,
-    /// What it did for the first sizes.
-    bases: Mutex<HashMap<Kind, Arc<Kept>>>,
-}
-
-/// Programs that a function keeps. There may be as many as there are shapes, so beyond that they are made anew.
-const MOST: usize = 1024;
-
-/// The kind of a call's arguments.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Kind {
-    stream: Stream,
-    marks: Vec<Mark>,
-    specs: Vec<Spec>,
-}
-
-impl Kind {
-    /// The same without sizes.
-    fn sizeless(&self) -> Kind {
-        let specs = self.specs.iter().map(Spec::sizeless).collect();
-        Kind { stream: self.stream, marks: self.marks.clone(), specs }
-    }
+    programs: Programs<Vec<Mark>, Arc<Outline>>,
 }
 
 /// What a tree is but for its arrays.
@@ -63,10 +39,8 @@ enum Mark {
     Array,
 }
 
-/// What the function did for a kind of arguments.
-struct Kept {
-    program: Arc<Program>,
-    /// The structure of what it gave.
+/// The structure of what a function gave, and how many arrays it holds.
+struct Outline {
     result: Py<PyAny>,
     results: usize,
 }
@@ -91,48 +65,14 @@ impl Compile {
         if DISABLED.load(Ordering::Relaxed) || inputs.iter().any(Array::is_tracer) {
             return Ok(function.call(args, kwargs)?);
         }
-        let specs = inputs.iter().map(|x| x.spec().clone()).collect();
-        let kind = Kind { stream: pumice::current_stream()?, marks, specs };
-        let known = self.programs.lock().unwrap_or_else(PoisonError::into_inner).get(&kind).cloned();
-        let kept = match known {
-            Some(kept) => kept,
-            None => {
-                let base = kind.sizeless();
-                let kept = match self.resized(py, &base, &inputs) {
-                    Some(kept) => Arc::new(kept),
-                    None => Arc::new(self.trace(function, given.as_any(), &inputs, own)?),
-                };
-                self.keep(kind, base, &kept);
-                kept
-            }
-        };
-        let mut outputs = kept.program.call(&inputs);
-        let state = outputs.split_off(kept.results);
+        let trace = || self.trace(function, given.as_any(), &inputs, own);
+        let (program, outline) = self.programs.find_or(marks, &inputs, trace)?;
+        let mut outputs = program.call(&inputs);
+        let state = outputs.split_off(outline.results);
         if let Some(captured) = &self.outputs {
             captured::write(captured.bind(py), &state)?;
         }
-        tree::filled(kept.result.bind(py), &mut outputs.into_iter())
-    }
-
-    /// What it did for other sizes, done for these.
-    fn resized(&self, py: Python<'_>, base: &Kind, inputs: &[Array]) -> Option<Kept> {
-        let base = self.bases.lock().unwrap_or_else(PoisonError::into_inner).get(base).cloned()?;
-        let program = Arc::new(base.program.resized(inputs)?);
-        Some(Kept { program, result: base.result.clone_ref(py), results: base.results })
-    }
-
-    fn keep(&self, kind: Kind, base: Kind, kept: &Arc<Kept>) {
-        if !kept.program.is_closed() {
-            return;
-        }
-        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        if programs.len() >= MOST {
-            programs.clear();
-        }
-        programs.insert(kind, kept.clone());
-        if self.shapeless {
-            self.bases.lock().unwrap_or_else(PoisonError::into_inner).entry(base).or_insert_with(|| kept.clone());
-        }
+        tree::filled(outline.result.bind(py), &mut outputs.into_iter())
     }
 
     /// Runs the function with arrays that have no values, in its arguments and in the state that it captures.
@@ -142,7 +82,7 @@ impl Compile {
         given: &Bound<'py, PyAny>,
         inputs: &[Array],
         own: usize,
-    ) -> Answer<Kept> {
+    ) -> Answer<(Program, Arc<Outline>)> {
         let py = given.py();
         let result = std::cell::RefCell::new(None);
         let traced = |traces: &[Array]| {
@@ -160,16 +100,13 @@ impl Compile {
                 Ok(outputs)
             })())
         };
-        let program = match self.shapeless {
-            true => Program::trace_shapeless(&traced, inputs),
-            false => Program::trace(&traced, inputs),
-        };
+        let program = self.programs.trace(&traced, inputs);
         if let Some(state) = &self.inputs {
             captured::write(state.bind(py), &inputs[own..])?;
         }
-        let program = Arc::new(program?);
+        let program = program?;
         let (result, results) = result.take().expect("the function was called");
-        Ok(Kept { program, result, results })
+        Ok((program, Arc::new(Outline { result, results })))
     }
 }
 
@@ -221,7 +158,7 @@ fn compile(
     outputs: Option<Py<PyAny>>,
     shapeless: bool,
 ) -> Answer<Transformed> {
-    let compile = Compile { inputs, outputs, shapeless, programs: Mutex::default(), bases: Mutex::default() };
+    let compile = Compile { inputs, outputs, programs: Programs::new(shapeless) };
     Ok(Transformed::new(fun, Transform::Compile(compile))?)
 }
 
