@@ -14,6 +14,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::device::{DeviceKind, Stream, current_stream, the_gpu};
 use crate::dtype::{Dtype, Element};
 use crate::error::{Error, Result};
+use crate::eval::job::{self, Job};
 use crate::gpu::Event;
 use crate::op::{Lowering, Op, OpRef, Place, Specs};
 use crate::ops;
@@ -46,6 +47,18 @@ pub(crate) struct Mark {
 struct State {
     origin: Option<Origin>,
     data: Option<Box<Data>>,
+    /// Who computes it, or has failed to and was not asked since. Nobody else looks at the rest of its state then.
+    job: Option<Arc<Job>>,
+}
+
+impl State {
+    /// Forgets a job that is done; gives the one that it is with otherwise.
+    fn job(&mut self) -> Option<&Arc<Job>> {
+        if self.job.as_ref().is_some_and(|job| job.state() == job::State::Done) {
+            self.job = None;
+        }
+        self.job.as_ref()
+    }
 }
 
 /// Where an array comes from: a call that gives it alone, or its place among a call's results.
@@ -104,7 +117,7 @@ pub(crate) fn call_known(op: &'static dyn Op, inputs: Inputs, result: Spec) -> R
     refuse_doubles(op.name(), inputs.iter().map(Array::spec).chain([&result]), stream)?;
     let tracer = inputs.iter().any(Array::is_tracer);
     let call = Call { op: OpRef::Static(op), inputs, stream, by_meaning: false };
-    Ok(Array::new(result, tracer, State { origin: Some(Origin::Own(call)), data: None }))
+    Ok(Array::new(result, tracer, State { origin: Some(Origin::Own(call)), ..State::default() }))
 }
 
 pub(crate) fn call_shared(op: OpRef, inputs: Inputs, stream: Stream) -> Result<SmallVec<[Array; 1]>> {
@@ -142,11 +155,12 @@ impl Accepted {
         let Accepted { op, stream, by_meaning, mut results } = self;
         let call = Call { op, inputs, stream, by_meaning };
         if results.len() == 1 {
-            let state = State { origin: Some(Origin::Own(call)), data: None };
+            let state = State { origin: Some(Origin::Own(call)), ..State::default() };
             return smallvec![Array::new(results.swap_remove(0), tracer, state)];
         }
         let call = Arc::new(SharedCall { call, outputs: OnceLock::new() });
-        let node = |spec| Array::new(spec, tracer, State { origin: Some(Origin::Shared(call.clone())), data: None });
+        let node =
+            |spec| Array::new(spec, tracer, State { origin: Some(Origin::Shared(call.clone())), ..State::default() });
         let nodes: SmallVec<[Array; 1]> = results.into_iter().map(node).collect();
         let weak = nodes.iter().map(|a| Arc::downgrade(&a.node)).collect();
         assert!(call.outputs.set(weak).is_ok(), "a call's outputs are made once");
@@ -188,6 +202,8 @@ pub(crate) enum Look<'a> {
     Shared,
     /// It stands for an input of a traced function.
     Nothing,
+    /// Somebody computes it, or has failed to: [`Array::land`] tells.
+    InFlight,
 }
 
 impl Array {
@@ -233,7 +249,7 @@ impl Array {
     }
 
     pub(crate) fn evaluated(spec: Spec, data: Data) -> Array {
-        Array::new(spec, false, State { origin: None, data: Some(Box::new(data)) })
+        Array::new(spec, false, State { data: Some(Box::new(data)), ..State::default() })
     }
 
     fn new(spec: Spec, tracer: bool, state: State) -> Array {
@@ -244,7 +260,7 @@ impl Array {
     pub(crate) fn to_tracer(&self) -> Result<Array> {
         let data = self.data();
         if data.is_some() && !self.is_tracer() {
-            return Ok(Array::new(self.spec().clone(), true, State { origin: None, data: data.map(Box::new) }));
+            return Ok(Array::new(self.spec().clone(), true, State { data: data.map(Box::new), ..State::default() }));
         }
         let (op, stream, results) = (ops::alias::op(), current_stream()?, smallvec![self.spec().clone()]);
         let alias = Accepted { op, stream, by_meaning: true, results };
@@ -300,11 +316,41 @@ impl Array {
 
     /// Whether it was evaluated (the GPU may still be at work on it).
     pub fn is_evaluated(&self) -> bool {
-        self.node.lock().data.is_some()
+        let mut state = self.node.lock();
+        state.job().is_none() && state.data.is_some()
     }
 
+    /// Whether it was evaluated, or is in flight.
+    pub(crate) fn is_started(&self) -> bool {
+        let state = self.node.lock();
+        state.data.is_some() || state.job.is_some()
+    }
+
+    /// What it is, if that is known yet.
     pub(crate) fn data(&self) -> Option<Data> {
-        self.node.lock().data.as_deref().cloned()
+        let mut state = self.node.lock();
+        if state.job().is_some() { None } else { state.data.as_deref().cloned() }
+    }
+
+    /// Says who computes it from now on.
+    pub(crate) fn take_off(&self, job: &Arc<Job>) {
+        self.node.lock().job = Some(job.clone());
+    }
+
+    /// Waits until nobody computes it any longer. Whoever waits for a job that failed is told why, and has the array as it was before.
+    pub(crate) fn land(&self) -> Result<()> {
+        let Some(job) = self.node.lock().job().cloned() else { return Ok(()) };
+        job.wait()?;
+        self.forget(&job);
+        job.tell()
+    }
+
+    /// Forgets a job that has ended.
+    fn forget(&self, job: &Arc<Job>) {
+        let mut state = self.node.lock();
+        if state.job.as_ref().is_some_and(|own| Arc::ptr_eq(own, job)) {
+            state.job = None;
+        }
     }
 
     /// When the GPU will be done with it, if it was started and is not done.
@@ -318,7 +364,12 @@ impl Array {
 
     /// The call it is an output of; none if it was given its values, or evaluation has let go of the call.
     pub(crate) fn origin(&self) -> Option<Seen> {
-        let state = self.node.lock();
+        let mut state = self.node.lock();
+        while let Some(job) = state.job().filter(|job| job.state() == job::State::Running).cloned() {
+            drop(state);
+            job.wait_for_end();
+            state = self.node.lock();
+        }
         match state.origin.as_ref()? {
             Origin::Own(call) => {
                 Some(Seen { call: call.clone(), outputs: smallvec![Some(self.clone())], id: self.id() })
@@ -334,7 +385,10 @@ impl Array {
 
     /// Looks at what it is made of. The closure must not look at the same array again.
     pub(crate) fn look<R>(&self, look: impl FnOnce(Look<'_>) -> R) -> R {
-        let state = self.node.lock();
+        let mut state = self.node.lock();
+        if state.job().is_some() {
+            return look(Look::InFlight);
+        }
         look(match (&state.data, &state.origin) {
             (Some(data), _) => Look::Data(data),
             (None, Some(Origin::Own(call))) => Look::Own(call),

@@ -34,11 +34,18 @@ fn after_fork() {
     pumice::forked();
 }
 
+/// Lets the CPU's streams finish: a child would wait for threads that it does not have.
+#[pyfunction]
+fn before_fork(py: Python<'_>) {
+    py.detach(pumice::eval::come_to_rest);
+}
+
 /// Adds the functions.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     pumice::eval::set_interrupt(hear_signals);
     let py = module.py();
     let when = PyDict::new(py);
+    when.set_item("before", wrap_pyfunction!(before_fork, module)?)?;
     when.set_item("after_in_child", wrap_pyfunction!(after_fork, module)?)?;
     // Where processes cannot be forked, there is no such function.
     if let Ok(register) = py.import("os")?.getattr("register_at_fork") {

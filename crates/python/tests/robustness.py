@@ -85,6 +85,13 @@ def a_forked_child_computes_on_the_cpu():
     assert run(FORK + "print(on_the_cpu(), in_child(on_the_cpu), in_child(grandchild), in_child(threaded), on_the_cpu())") == ["0"] * 5
 
 
+def a_process_may_fork_with_work_in_flight():
+    # The child has no thread that would finish it.
+    started = "with mx.stream(mx.cpu):\n x = mx.ones((1000, 1000))\n for _ in range(8): x = x @ x * 0.001\n mx.async_eval(x)\n"
+    look = "print(in_child(lambda: 0 if abs(x[3, 4].item() - 1) < 1e-3 else 1), in_child(on_the_cpu), abs(x.sum().item() - 1e6) < 1e3)"
+    assert run(FORK + started + look) == ["0", "0", "True"]
+
+
 def a_forked_child_is_refused_the_gpu_that_its_parent_opened():
     if not mx.is_available(mx.gpu):
         return
@@ -150,6 +157,29 @@ print(not finished, (mx.ones((4,)) + 1).tolist() == [2.0] * 4, y.sum().item() ==
     for device in devices():
         found = run(source, timeout=300, device=device)
         assert found[:6] == ["True"] * 6, (device, found)
+
+
+def who_waits_for_work_in_flight_hears_signals():
+    source = LONG + """
+signal.signal(signal.SIGINT, signal.default_int_handler)
+y = graph()
+start = time.monotonic()
+mx.async_eval(y)
+started = time.monotonic() - start
+interrupt_in(0.2)
+finished = False
+try:
+    mx.eval(y)
+    finished = True
+    time.sleep(10)
+except KeyboardInterrupt:
+    pass
+waited = time.monotonic() - start
+print(started < whole / 4, not finished, waited < whole, y.sum().item() == expected, started, waited, whole)
+"""
+    for device in devices():
+        found = run(source, timeout=300, device=device)
+        assert found[:4] == ["True"] * 4, (device, found)
 
 
 def exceptions_inside_traced_functions_leave_no_trace():

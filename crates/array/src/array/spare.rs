@@ -50,7 +50,7 @@ fn empty(node: &mut Node, pending: &mut Inputs) {
     {
         move_inputs(&mut shared.call, pending);
     }
-    (state.origin, state.data) = (None, None);
+    (state.origin, state.data, state.job) = (None, None, None);
 }
 
 fn move_inputs(call: &mut Call, pending: &mut Inputs) {

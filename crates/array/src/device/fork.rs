@@ -27,6 +27,11 @@ pub fn forked() {
     }
 }
 
+/// Whether work can be given to other threads.
+pub(crate) fn has_helpers() -> bool {
+    !FORKED.load(Ordering::Relaxed)
+}
+
 /// Refuses the GPU where it is another process's.
 pub(super) fn refuse_gpu() -> Result<()> {
     match LOST_GPU.load(Ordering::Relaxed) {

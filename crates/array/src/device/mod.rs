@@ -4,17 +4,19 @@
 
 mod fork;
 mod stream;
+mod worker;
 
 use std::fmt;
 use std::sync::{OnceLock, PoisonError, RwLock};
 
-pub(crate) use fork::expect_no_helpers;
 pub use fork::forked;
+pub(crate) use fork::{expect_no_helpers, has_helpers};
 pub use stream::{
     Stream, ThreadLocalStream, clear_streams, current_stream, default_stream, new_stream, new_stream_with,
     new_thread_local_stream, new_thread_unsafe_stream, set_default_stream, synchronize, with_stream,
 };
-pub(crate) use stream::{expect_stream, gpu_stream};
+pub(crate) use stream::{cpu_worker, expect_stream, gpu_stream};
+pub(crate) use worker::Worker;
 
 use crate::error::{Error, Result};
 use crate::launch::Gpu;

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use smallvec::SmallVec;
 
-use super::{Device, DeviceKind, the_gpu};
+use super::{Device, DeviceKind, Worker, the_gpu};
 use crate::error::{Error, Result};
 use crate::eval::cache::violations;
 use crate::eval::interrupt;
@@ -60,8 +60,27 @@ impl ThreadLocalStream {
     }
 }
 
-/// Streams that can be used, by their numbers; those of the GPU with the runtime's stream behind them.
-type Open = HashMap<u32, Option<Arc<gpu::Stream>>>;
+/// Streams that can be used, by their numbers.
+type Open = HashMap<u32, Behind>;
+
+/// What does a stream's work.
+#[derive(Clone)]
+enum Behind {
+    Cpu(Arc<Worker>),
+    Gpu(Arc<gpu::Stream>),
+}
+
+impl Behind {
+    fn synchronize(&self) -> Result<()> {
+        match self {
+            Behind::Cpu(worker) => worker.synchronize(),
+            Behind::Gpu(stream) => {
+                interrupt::wait(&stream.commit()?)?;
+                violations()
+            }
+        }
+    }
+}
 
 /// What a thread has: its streams, and which of them are its defaults and its own of thread-local ones.
 #[derive(Default)]
@@ -134,15 +153,15 @@ pub fn clear_streams() -> Result<()> {
         std::mem::take(&mut mine.open)
     });
     random::forget();
-    open.into_values().flatten().try_for_each(|stream| Ok(stream.synchronize()?))
+    open.into_values().try_for_each(|behind| behind.synchronize())
 }
 
-fn make(device: Device, options: StreamOptions) -> Result<(Stream, Option<Arc<gpu::Stream>>)> {
+fn make(device: Device, options: StreamOptions) -> Result<(Stream, Behind)> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     expect_available("new_stream", device)?;
     let open = match device.kind {
-        DeviceKind::Cpu => None,
-        DeviceKind::Gpu => Some(Arc::new(the_gpu()?.device().stream_with(options)?)),
+        DeviceKind::Cpu => Behind::Cpu(Arc::default()),
+        DeviceKind::Gpu => Behind::Gpu(Arc::new(the_gpu()?.device().stream_with(options)?)),
     };
     Ok((Stream { index: NEXT.fetch_add(1, Ordering::Relaxed), device }, open))
 }
@@ -175,7 +194,7 @@ pub fn current_stream() -> Result<Stream> {
 }
 
 /// What is behind a stream that the calling thread may use.
-fn open(stream: Stream) -> Result<Option<Arc<gpu::Stream>>> {
+fn open(stream: Stream) -> Result<Behind> {
     if let Some(open) = MINE.with_borrow(|mine| mine.open.get(&stream.index).cloned()) {
         return Ok(open);
     }
@@ -196,18 +215,23 @@ pub(crate) fn expect_stream(stream: Stream) -> Result<()> {
 
 /// The runtime's stream behind one of ours.
 pub(crate) fn gpu_stream(stream: Stream) -> Result<Arc<gpu::Stream>> {
-    open(stream)?.ok_or_else(|| missing(stream))
+    match open(stream)? {
+        Behind::Gpu(stream) => Ok(stream),
+        Behind::Cpu(_) => Err(missing(stream)),
+    }
 }
 
-/// Waits until everything given to a stream is done. The CPU's work is done when it was given.
-pub fn synchronize(stream: Stream) -> Result<()> {
-    match stream.device.kind {
-        DeviceKind::Cpu => Ok(()),
-        DeviceKind::Gpu => {
-            interrupt::wait(&gpu_stream(stream)?.commit()?)?;
-            violations()
-        }
+/// The worker behind one of the CPU's streams.
+pub(crate) fn cpu_worker(stream: Stream) -> Option<Arc<Worker>> {
+    match open(stream) {
+        Ok(Behind::Cpu(worker)) => Some(worker),
+        _ => None,
     }
+}
+
+/// Waits until everything given to a stream is done, and tells of what failed since somebody last waited for it.
+pub fn synchronize(stream: Stream) -> Result<()> {
+    open(stream)?.synchronize()
 }
 
 /// What the wheel does with several threads.

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::gpu::Event;
 
 /// How long nobody is asked.
-const EVERY: Duration = Duration::from_millis(50);
+pub(super) const EVERY: Duration = Duration::from_millis(50);
 
 /// An error to end the evaluation with.
 type Ask = fn() -> Result<()>;
@@ -34,6 +34,11 @@ pub(crate) fn wait(event: &Event) -> Result<()> {
     answer
 }
 
+/// Asks whether to go on.
+pub(super) fn ask() -> Result<()> {
+    ASK.get().map_or(Ok(()), |ask| ask())
+}
+
 /// The clock of one evaluation's work on the host.
 pub(crate) struct Pace {
     ask: Option<Ask>,
@@ -44,6 +49,11 @@ impl Pace {
     /// Starts now.
     pub fn new() -> Pace {
         Pace { ask: ASK.get().copied(), asked: Instant::now() }
+    }
+
+    /// Of work that nobody interrupts.
+    pub fn deaf() -> Pace {
+        Pace { ask: None, ..Pace::new() }
     }
 
     /// Asks if it is time to.

@@ -11,6 +11,7 @@ mod growth;
 mod hash;
 mod inline;
 pub(crate) mod interrupt;
+pub(crate) mod job;
 mod lifetimes;
 pub(crate) mod map;
 mod order;
@@ -31,17 +32,20 @@ mod write;
 use crate::array::Array;
 use crate::device::expect_no_helpers;
 use crate::error::{Error, Result};
+use crate::eval::interrupt::Pace;
 use crate::gpu::Event;
 
 pub use interrupt::set_interrupt;
+pub use job::come_to_rest;
 pub use plans::{Tier, set_tier};
 pub use stats::{Stats, stats};
 pub use switches::{set_checked, set_disabled};
 
 /// Computes arrays, and waits until they are there.
 pub fn eval(arrays: &[Array]) -> Result<()> {
+    arrays.iter().try_for_each(Array::land)?;
     let started: Vec<Event> = arrays.iter().filter_map(Array::unfinished).collect();
-    let mut events = start(arrays)?;
+    let mut events = start(arrays, When::Now)?;
     events.extend(started);
     for event in &events {
         interrupt::wait(event)?;
@@ -49,16 +53,25 @@ pub fn eval(arrays: &[Array]) -> Result<()> {
     if events.is_empty() { Ok(()) } else { cache::violations() }
 }
 
-/// Starts to compute arrays. Whoever looks at one later waits for it.
+/// Starts to compute arrays. Whoever looks at one later waits for it, and is told if it failed.
 pub fn async_eval(arrays: &[Array]) -> Result<()> {
     if arrays.iter().any(Array::is_tracer) {
         return Err(Error::Value("[async_eval] arrays must not be followed by a transform but one is.".into()));
     }
-    start(arrays).map(drop)
+    start(arrays, When::Later).map(drop)
 }
 
-fn start(arrays: &[Array]) -> Result<Vec<Event>> {
-    let pending: Vec<Array> = arrays.iter().filter(|a| !a.is_evaluated()).cloned().collect();
+/// When arrays must be there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// When the call returns: whoever calls does what the CPU has to do.
+    Now,
+    /// When somebody looks.
+    Later,
+}
+
+fn start(arrays: &[Array], when: When) -> Result<Vec<Event>> {
+    let pending: Vec<Array> = arrays.iter().filter(|a| !a.is_started()).cloned().collect();
     if pending.is_empty() {
         return Ok(Vec::new());
     }
@@ -67,7 +80,14 @@ fn start(arrays: &[Array]) -> Result<Vec<Event>> {
     stats::count(|c| &c.evaluations);
     stats::add(|c| &c.calls, tape.calls.len() as u64);
     let plan = plans::find(&mut tape)?;
-    let events = run::run(&plan, &tape);
+    run::expect_streams(&plan)?;
+    if when == When::Later
+        && let Some(worker) = job::worker_for(&plan)
+    {
+        return job::hand_over(plan, tape, &worker).map(|()| Vec::new());
+    }
+    let done = run::run(&plan, &tape, Pace::new());
+    let events = done.map(|done| done.publish(&tape.receivers));
     tape.let_go();
     events
 }

@@ -3,8 +3,7 @@
 //! A plan says nothing about addresses: it names the leaves it was made for and the slots it needs, so it serves every evaluation of
 //! an equal graph. Views cost no step; maps and copies are one launch (GPU) or one block program (CPU).
 
-use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use pumice_kernel::arguments::Argument;
 use pumice_kernel::{Kernel, Target};
@@ -55,7 +54,7 @@ pub(crate) struct Plan {
     /// Leaves of the plan's own; their numbers follow those of the tape's values.
     pub leaves: Vec<Option<Box<Data>>>,
     /// Its recording, if it is worth one.
-    pub replay: Option<RefCell<MaybeReplay>>,
+    pub replay: Option<Mutex<MaybeReplay>>,
 }
 
 impl Plan {

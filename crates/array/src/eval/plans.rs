@@ -6,9 +6,8 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
 
 use pumice_kernel::Target;
 
@@ -65,7 +64,7 @@ struct Plans {
 }
 
 struct Known {
-    plan: Rc<Plan>,
+    plan: Arc<Plan>,
     /// Fused kernels that are being compiled; the plan runs as its parts until they are there.
     waiting_for: Vec<Arc<PendingCompiled>>,
     last_use: u64,
@@ -76,7 +75,7 @@ thread_local! {
 }
 
 /// The plan of a tape: one made before for an equal tape, or a new one.
-pub(crate) fn find(tape: &mut Tape) -> Result<Rc<Plan>> {
+pub(crate) fn find(tape: &mut Tape) -> Result<Arc<Plan>> {
     PLANS.with_borrow_mut(|plans| {
         plans.uses += 1;
         let Plans { known, key, uses } = plans;
@@ -104,7 +103,7 @@ pub(crate) fn find(tape: &mut Tape) -> Result<Rc<Plan>> {
 }
 
 /// Plans a tape, fused if its kernels are there, otherwise as its parts; gives the kernels that are waited for.
-fn make(tape: &mut Tape, tier: Tier) -> Result<(Rc<Plan>, Vec<Arc<PendingCompiled>>)> {
+fn make(tape: &mut Tape, tier: Tier) -> Result<(Arc<Plan>, Vec<Arc<PendingCompiled>>)> {
     let ordered = order::in_order(tape);
     let found = std::mem::replace(&mut tape.calls, ordered);
     let made = make_in_order(tape, tier);
@@ -112,20 +111,20 @@ fn make(tape: &mut Tape, tier: Tier) -> Result<(Rc<Plan>, Vec<Arc<PendingCompile
     made
 }
 
-fn make_in_order(tape: &mut Tape, tier: Tier) -> Result<(Rc<Plan>, Vec<Arc<PendingCompiled>>)> {
+fn make_in_order(tape: &mut Tape, tier: Tier) -> Result<(Arc<Plan>, Vec<Arc<PendingCompiled>>)> {
     let on_gpu = tape.calls.iter().any(|call| call.stream.device.kind == DeviceKind::Gpu);
     let target: Option<&'static Target> = if on_gpu { Some(the_gpu()?.target()) } else { None };
     if !inline::has_programs(tape, target) {
         let (plan, waiting_for) = make_of_calls(tape, target, tier)?;
-        return Ok((Rc::new(plan), waiting_for));
+        return Ok((Arc::new(plan), waiting_for));
     }
     // Who compiles a function wants its fused kernels from the start.
     let tier = if tier == Tier::WhenReady { Tier::Now } else { tier };
     let ((mut plan, waiting_for), leaves) = inline::inlined(tape, target, |tape| make_of_calls(tape, target, tier))?;
     plan.leaves = leaves;
     let replayed = replay::is_worthwhile(&plan) && !switches::disabled(switches::REPLAY);
-    plan.replay = replayed.then(RefCell::default);
-    Ok((Rc::new(plan), waiting_for))
+    plan.replay = replayed.then(Mutex::default);
+    Ok((Arc::new(plan), waiting_for))
 }
 
 fn make_of_calls(

@@ -1,13 +1,13 @@
 //! Run: a plan with its leaves bound to it. Launches are recorded, block programs and host functions run at once.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use pumice_kernel::Scalar;
 use pumice_kernel::arguments::Argument;
 use smallvec::SmallVec;
 
-use crate::array::Data;
+use crate::array::{Array, Data};
 use crate::cpu::block::{Input, Output};
 use crate::cpu::copy::Copy;
 use crate::device::{DeviceKind, Stream, expect_stream, gpu_stream, the_gpu};
@@ -27,20 +27,39 @@ use crate::shape::Layout;
 use crate::storage::{GpuSide, HostBytes, HostBytesMut, Source, Storage};
 use crate::typed;
 
-/// Runs a plan and gives its results to the arrays that wait for them. The events say when the GPU will be done.
-pub(crate) fn run(plan: &Plan, tape: &Tape) -> Result<Vec<Event>> {
-    let mut known = None;
-    for step in plan.steps.iter().filter(|step| known.replace(step.stream) != Some(step.stream)) {
-        expect_stream(step.stream)?;
+/// What came of a plan.
+pub(crate) struct Done {
+    /// The values that somebody looks at.
+    pub data: HashMap<ValueId, Data>,
+    /// When the GPU will be done with its part.
+    events: Vec<Event>,
+}
+
+impl Done {
+    /// Gives the arrays that wait for values theirs.
+    pub fn publish(self, receivers: &[(Array, ValueId)]) -> Vec<Event> {
+        receivers.iter().for_each(|(array, value)| array.set_data(self.data[value].clone()));
+        self.events
     }
+}
+
+/// Refuses a plan for streams that the calling thread may not use.
+pub(crate) fn expect_streams(plan: &Plan) -> Result<()> {
+    let mut known = None;
+    let mut others = plan.steps.iter().filter(|step| known.replace(step.stream) != Some(step.stream));
+    others.try_for_each(|step| expect_stream(step.stream))
+}
+
+/// Runs a plan.
+pub(crate) fn run(plan: &Plan, tape: &Tape, pace: Pace) -> Result<Done> {
     let mut run = Run { plan, tape, slots: vec![None; plan.slots.len()], streams: HashMap::new(), overwrites: false };
     let replayed = match &plan.replay {
-        Some(replay) => run.replay(&mut replay.borrow_mut())?,
+        Some(replay) => run.replay(&mut replay.lock().unwrap_or_else(PoisonError::into_inner))?,
         None => None,
     };
     let events = match replayed {
         Some(events) => events,
-        None => run.steps()?,
+        None => run.steps(pace)?,
     };
     // Slots of no bytes have no step that begins them.
     for (_, placed) in &plan.results {
@@ -50,8 +69,8 @@ pub(crate) fn run(plan: &Plan, tape: &Tape) -> Result<Vec<Event>> {
             run.slots[slot] = Some(Slot { storage: Arc::new(Storage::on_host(plan.slots[slot])?), by: None });
         }
     }
-    run.publish(&events);
-    Ok(events.into_values().collect())
+    let data = plan.results.iter().map(|(value, placed)| (*value, run.data(placed, &events))).collect();
+    Ok(Done { data, events: events.into_values().collect() })
 }
 
 pub(crate) struct Run<'a> {
@@ -72,8 +91,7 @@ struct Slot {
 
 impl Run<'_> {
     /// Does one step after the other.
-    fn steps(&mut self) -> Result<HashMap<u32, Event>> {
-        let mut pace = Pace::new();
+    fn steps(&mut self, mut pace: Pace) -> Result<HashMap<u32, Event>> {
         for (i, step) in self.plan.steps.iter().enumerate() {
             // Recording is quick, so the clock is looked at less often.
             let long = step.stream.device.kind == DeviceKind::Cpu || i % 64 == 63;
@@ -317,16 +335,6 @@ impl Run<'_> {
     /// Commits every GPU stream that was used.
     fn commit(&mut self) -> Result<HashMap<u32, Event>> {
         self.streams.iter().map(|(&index, stream)| Ok((index, stream.commit()?))).collect()
-    }
-
-    fn publish(&self, events: &HashMap<u32, Event>) {
-        let mut places: HashMap<ValueId, Data> = HashMap::with_capacity(self.plan.results.len());
-        for (value, placed) in &self.plan.results {
-            places.insert(*value, self.data(placed, events));
-        }
-        for (array, value) in &self.tape.receivers {
-            array.set_data(places[value].clone());
-        }
     }
 
     fn data(&self, placed: &Placed, events: &HashMap<u32, Event>) -> Data {

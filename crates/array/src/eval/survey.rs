@@ -55,6 +55,7 @@ enum Sight {
     /// A call that is not as simple.
     Call,
     Nothing,
+    InFlight,
 }
 
 impl Survey {
@@ -114,6 +115,7 @@ impl Survey {
             Look::Data(data) => Sight::Leaf(Box::new(data.clone())),
             Look::Own(_) | Look::Shared => Sight::Call,
             Look::Nothing => Sight::Nothing,
+            Look::InFlight => Sight::InFlight,
         });
         match sight {
             Sight::Noted => {}
@@ -123,6 +125,11 @@ impl Survey {
                 // Another thread has evaluated it since.
                 None => return self.look_at(value),
             },
+            // Whose memory may be overwritten is known when it has landed.
+            Sight::InFlight => {
+                array.land()?;
+                return self.look_at(value);
+            }
             Sight::Nothing => {
                 let text = "[eval] an array must have values but stands for an input of a traced function.";
                 return Err(Error::Value(text.into()));

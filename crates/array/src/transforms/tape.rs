@@ -97,7 +97,9 @@ impl Walk {
             return Seen::Known(true);
         }
         // Whatever depends on a traced array was itself traced.
-        let Some(seen) = array.origin().filter(|_| array.was_traced()) else { return Seen::Known(false) };
+        let Some(seen) = Some(array).filter(|array| array.was_traced()).and_then(Array::origin) else {
+            return Seen::Known(false);
+        };
         match self.done.get(&seen.id) {
             Some(&depends) => Seen::Known(depends),
             None => Seen::Unknown(seen),
