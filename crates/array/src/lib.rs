@@ -9,6 +9,7 @@ pub use pumice_kernel as kernel;
 
 mod array;
 pub mod cpu;
+mod debug;
 mod device;
 mod dtype;
 mod error;
@@ -26,6 +27,7 @@ mod reading;
 pub mod scalar;
 mod shape;
 mod storage;
+pub mod trace;
 pub mod transforms;
 pub mod typed;
 mod typed_bits;

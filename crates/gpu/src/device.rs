@@ -18,6 +18,7 @@ use crate::pipeline::{PendingPipeline, Pipeline, PipelineRequest, Pipelines};
 use crate::probe::{self, DeviceInfo, DeviceKind};
 use crate::stats::Counters;
 use crate::timeline::Timeline;
+use crate::trace::Tracer;
 use crate::transfer::Staging;
 use crate::validation::ValidationLog;
 
@@ -32,6 +33,7 @@ pub(crate) struct Inner {
     pipelines: Pipelines,
     memory: Arc<Memory>,
     counters: Arc<Counters>,
+    tracer: Arc<Tracer>,
     calls: Arc<Calls>,
     queue_family: u32,
     info: DeviceInfo,
@@ -63,13 +65,15 @@ impl Device {
         let timeline = Arc::new(Timeline::new(calls.clone(), counters.clone(), queue, info.kind, options.timeout)?);
         let memory = Memory::new(calls.clone(), types, info, options.memory_capacity);
         let memory = Arc::new(memory);
-        let pipelines = Pipelines::new(calls.clone(), info, &options, counters.clone())?;
+        let tracer = Arc::new(Tracer::default());
+        let pipelines = Pipelines::new(calls.clone(), info, &options, counters.clone(), tracer.clone())?;
         let inner = Inner {
             timeline,
             staging: Staging::new(calls.clone(), memory.clone(), queue_family),
             pipelines,
             memory,
             counters,
+            tracer,
             calls,
             queue_family,
             info: info.clone(),
@@ -210,6 +214,10 @@ impl Device {
 
     pub(crate) fn counters(&self) -> &Arc<Counters> {
         &self.0.counters
+    }
+
+    pub(crate) fn tracer(&self) -> &Tracer {
+        &self.0.tracer
     }
 
     pub(crate) fn queue_family(&self) -> u32 {

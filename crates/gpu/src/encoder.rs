@@ -9,6 +9,7 @@ use crate::memory::{Buffer, writing};
 use crate::pipeline::Pipeline;
 use crate::recording::{Recording, Tally};
 use crate::timestamps::{Timestamp, Timestamps};
+use crate::trace::Clock;
 
 /// One kernel launch.
 #[derive(Clone, Copy)]
@@ -57,8 +58,9 @@ impl Encoder {
         let recording = self.recording.as_mut().expect("a recording was just opened");
         let hold = |chunk| recording.held.buffers.push(chunk);
         let arguments = self.arguments.write(&self.device, launch.arguments, hold)?;
+        let clock = clock(&self.device, &mut self.timestamps);
         writing("launch", launch.writes, || {
-            recording.launch(&mut self.tracker, launch, arguments);
+            recording.launch(&mut self.tracker, launch, arguments, clock);
             Ok(())
         })
     }
@@ -69,8 +71,9 @@ impl Encoder {
         if len > 0 {
             self.open()?;
             let recording = self.recording.as_mut().expect("a recording was just opened");
+            let clock = clock(&self.device, &mut self.timestamps);
             writing("copy", &[to.buffer], || {
-                recording.copy(&mut self.tracker, from, to, len);
+                recording.copy(&mut self.tracker, from, to, len, clock);
                 Ok(())
             })?;
         }
@@ -83,8 +86,9 @@ impl Encoder {
         if len > 0 {
             self.open()?;
             let recording = self.recording.as_mut().expect("a recording was just opened");
+            let clock = clock(&self.device, &mut self.timestamps);
             writing("fill", &[to.buffer], || {
-                recording.fill(&mut self.tracker, to, len, word);
+                recording.fill(&mut self.tracker, to, len, word, clock);
                 Ok(())
             })?;
         }
@@ -144,6 +148,12 @@ impl Encoder {
         self.tracker.open_command_buffer();
         opened.map_err(|error| timeline.report(error))
     }
+}
+
+/// What tells the times of operations, while the device is traced.
+#[inline]
+fn clock<'a>(device: &'a Device, timestamps: &'a mut Timestamps) -> Option<Clock<'a>> {
+    device.tracer().is_on().then_some(Clock { device, timestamps })
 }
 
 impl Launch<'_> {

@@ -10,6 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crate::device::Inner;
 
 static OPEN: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
+static LAST_WORDS: Mutex<Vec<fn()>> = Mutex::new(Vec::new());
+
+/// Has a function called when the process ends, while devices can still be asked.
+pub fn at_exit(call: fn()) {
+    LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+    come_first();
+}
 
 /// Brings the device to rest when the process ends, if it is still open then.
 pub(crate) fn watch(device: &Arc<Inner>) {
@@ -35,6 +42,8 @@ unsafe extern "C" {
 extern "C" fn rest() {
     // Nobody is left to tell what goes wrong here.
     let _ = catch_unwind(|| {
+        let calls = std::mem::take(&mut *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner));
+        calls.into_iter().for_each(|call| call());
         let open = std::mem::take(&mut *OPEN.lock().unwrap_or_else(PoisonError::into_inner));
         for device in open.iter().filter_map(Weak::upgrade) {
             device.rest();

@@ -33,7 +33,7 @@
 //! - `pipeline`: kernels, built once per content, in the background where wanted, kept on disk per device and driver.
 //! - `stream`, `encoder`, `hazards`, `timeline`: launches, barriers only where buffers are shared, submissions, events.
 //! - `replay`: command buffers recorded once and submitted again for 15 µs, whatever their length.
-//! - `timestamps`, `stats`: what the device's clock says, and what was done how often.
+//! - `timestamps`, `trace`, `stats`: what the device's clock says, and what was done how often.
 //! - `exit`: brings what is still open to rest when the process ends.
 //! - `watchdog`, `checker`, `leaks`, `validation`: the detectors. No wait is endless; recorded streams are proven free
 //!   of hazards; what is not destroyed is named; what the Khronos layers say is collected.
@@ -83,6 +83,7 @@ mod stats;
 mod stream;
 mod timeline;
 mod timestamps;
+pub mod trace;
 mod transfer;
 mod validation;
 mod watchdog;
@@ -92,6 +93,7 @@ pub use device::Device;
 pub use encoder::Launch;
 pub use error::{Error, Result};
 pub use event::Event;
+pub use exit::at_exit;
 pub use leaks::LeakLog;
 pub use limits::{
     ComponentType, CooperativeMatrix2, CooperativeShape, FlexibleShape, FloatControls, Independence, Limits,

@@ -11,6 +11,7 @@ use crate::memory::Buffer;
 use crate::pipeline::Pipeline;
 use crate::replay::Instance;
 use crate::timestamps::Timestamp;
+use crate::trace::{Clock, Times};
 
 /// Looking back this far finds the kernels of a repeating pattern without a map.
 const RECENT_KERNELS: usize = 8;
@@ -21,6 +22,8 @@ pub(crate) struct Recording {
     pub(crate) held: Held,
     pub(crate) tally: Tally,
     pub(crate) log: Option<Vec<Command>>,
+    /// When its operations begin and end, if somebody wants to know.
+    pub(crate) times: Times,
     /// Whether the host may want to read what is written.
     for_host: bool,
 }
@@ -52,28 +55,55 @@ impl Recording {
     pub(crate) fn open(mut commands: Commands, log: bool, for_host: bool) -> Result<Self> {
         commands.begin(Usage::Once)?;
         let log = log.then(Vec::new);
-        Ok(Self { commands, held: Held::default(), tally: Tally::default(), log, for_host })
+        let (held, tally, times) = Default::default();
+        Ok(Self { commands, held, tally, log, times, for_host })
     }
 
     /// Records a launch on an argument block that already lies in device memory.
-    pub(crate) fn launch(&mut self, tracker: &mut HazardTracker, launch: &Launch<'_>, arguments: u64) {
-        self.order(tracker, launch.reads, launch.writes, || launch.pipeline.name().clone());
+    pub(crate) fn launch(
+        &mut self,
+        tracker: &mut HazardTracker,
+        launch: &Launch<'_>,
+        arguments: u64,
+        mut clock: Option<Clock<'_>>,
+    ) {
+        let waits = self.order(tracker, launch.reads, launch.writes, || launch.pipeline.name().clone());
         self.held.launched(launch.pipeline);
+        self.begin(&mut clock, waits);
         self.commands.dispatch(launch.pipeline, launch.groups, arguments);
+        self.end(&mut clock, || (launch.pipeline.name().clone(), Some(launch.groups)));
     }
 
     /// Records a copy.
-    pub(crate) fn copy(&mut self, tracker: &mut HazardTracker, from: Span<'_>, to: Span<'_>, len: u64) {
-        self.order(tracker, &[from.buffer], &[to.buffer], || "copy".into());
+    pub(crate) fn copy(
+        &mut self,
+        tracker: &mut HazardTracker,
+        from: Span<'_>,
+        to: Span<'_>,
+        len: u64,
+        mut clock: Option<Clock<'_>>,
+    ) {
+        let waits = self.order(tracker, &[from.buffer], &[to.buffer], || "copy".into());
+        self.begin(&mut clock, waits);
         self.commands.copy(from, to, len);
+        self.end(&mut clock, || ("copy".into(), None));
         self.for_host |= to.buffer.is_mapped();
         self.tally.copies += 1;
     }
 
     /// Records a fill.
-    pub(crate) fn fill(&mut self, tracker: &mut HazardTracker, to: Span<'_>, len: u64, word: u32) {
-        self.order(tracker, &[], &[to.buffer], || "fill".into());
+    pub(crate) fn fill(
+        &mut self,
+        tracker: &mut HazardTracker,
+        to: Span<'_>,
+        len: u64,
+        word: u32,
+        mut clock: Option<Clock<'_>>,
+    ) {
+        let waits = self.order(tracker, &[], &[to.buffer], || "fill".into());
+        self.begin(&mut clock, waits);
         self.commands.fill(to, len, word);
+        self.end(&mut clock, || ("fill".into(), None));
         self.tally.fills += 1;
     }
 
@@ -94,14 +124,27 @@ impl Recording {
         self.commands.end()
     }
 
-    /// Puts a barrier where the operation needs one and takes hold of its buffers.
+    fn begin(&mut self, clock: &mut Option<Clock<'_>>, waits: bool) {
+        if let Some(clock) = clock {
+            self.times.before(clock, &mut self.commands, waits);
+        }
+    }
+
+    fn end(&mut self, clock: &mut Option<Clock<'_>>, what: impl FnOnce() -> (Arc<str>, Option<[u32; 3]>)) {
+        if let Some(clock) = clock {
+            let (name, groups) = what();
+            self.times.after(clock, &mut self.commands, name, groups);
+        }
+    }
+
+    /// Puts a barrier where the operation needs one, and says whether it did; takes hold of its buffers.
     fn order(
         &mut self,
         tracker: &mut HazardTracker,
         reads: &[&Buffer],
         writes: &[&Buffer],
         name: impl FnOnce() -> Arc<str>,
-    ) {
+    ) -> bool {
         tracker.begin();
         for buffer in writes {
             if tracker.write(buffer.allocation_id()) {
@@ -113,13 +156,15 @@ impl Recording {
                 self.first_use(buffer);
             }
         }
-        if tracker.finish() {
+        let waits = tracker.finish();
+        if waits {
             self.barrier();
         }
         self.tally.operations += 1;
         if let Some(log) = &mut self.log {
             log.push(Command::Work(logged(name(), reads, writes, tracker.group())));
         }
+        waits
     }
 
     fn first_use(&mut self, buffer: &Buffer) {

@@ -203,12 +203,13 @@ impl Stream {
 
     fn hand_over(&self, open: Option<Recording>, plan: Option<Replayed<'_>>) -> Result<(Option<Commands>, u64)> {
         let counters = self.timeline().counters();
-        let (mut held, mut logged, mut own) = (Held::default(), Vec::new(), None);
+        let (mut held, mut logged, mut own, mut timed) = (Held::default(), Vec::new(), None, Vec::new());
         if let Some(recording) = open {
             counters.barriers.add(recording.tally.barriers);
             counters.copies.add(recording.tally.copies);
             counters.fills.add(recording.tally.fills);
             held = recording.held;
+            timed = recording.times.timed;
             logged = recording.log.unwrap_or_default();
             own = Some(recording.commands);
         }
@@ -223,6 +224,7 @@ impl Stream {
         }
         let log = self.log.clone().map(|log| LoggedCommands { log, stream: self.number, commands: logged });
         let value = self.timeline().submit(Batch { commands: &raw, held, log })?;
+        self.device.tracer().submitted(value, self.number, timed);
         Ok((own, value))
     }
 

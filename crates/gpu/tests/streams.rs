@@ -5,6 +5,7 @@ mod rig;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use pumice_gpu::trace::Track;
 use pumice_gpu::{Buffer, Error, Options, Stream, StreamOptions, Transfers};
 use rig::{Mix, N, Random};
 
@@ -307,4 +308,38 @@ fn two_devices_do_not_mix() {
     let event = a.commit().unwrap();
     b.wait_event(&event).unwrap();
     assert!(event.is_done().unwrap(), "an event of another device is waited for on the host");
+}
+
+#[test]
+fn a_traced_device_tells_when_its_launches_ran() {
+    let Some(device) = rig::device() else { return };
+    if !device.limits().has_timestamps {
+        return eprintln!("skipped: the device has no timestamps");
+    }
+    let (stream, mix) = (device.stream().unwrap(), rig::mix(&device));
+    let (buffers, _) = rig::buffers(&device, &stream, 3);
+    let began = Instant::now();
+    device.start_trace(began).unwrap();
+    // The first two run side by side, the third needs both, and so does the fill need the third.
+    for (src, dst) in [(0, 0), (1, 1), (0, 1)] {
+        Mix { src, dst, multiply: 1, add: 1 }.launch(&stream, &mix, &buffers).unwrap();
+    }
+    stream.fill(&buffers[1], 0, u64::from(N) * 4, 9).unwrap();
+    stream.commit().unwrap();
+    let spans = device.stop_trace().unwrap();
+    let whole = began.elapsed();
+    Mix { src: 0, dst: 0, multiply: 1, add: 1 }.launch(&stream, &mix, &buffers).unwrap();
+    stream.synchronize().unwrap();
+    assert!(device.traced().unwrap().is_empty(), "nothing is told of what was not traced");
+    let names: Vec<&str> = spans.iter().map(|span| &*span.name).collect();
+    assert_eq!(names, ["mix", "mix", "mix", "fill"]);
+    let lanes: Vec<Track> = spans.iter().map(|span| span.track).collect();
+    let Track::Stream { number, .. } = lanes[0] else { panic!("launches are a stream's") };
+    assert_eq!(lanes, [0, 1, 0, 0].map(|lane| Track::Stream { number, lane }));
+    assert_eq!(spans[0].start, spans[1].start);
+    for pair in spans[1..].windows(2) {
+        assert!(pair[1].start + Duration::from_nanos(1) >= pair[0].start + pair[0].length, "{spans:?}");
+    }
+    assert!(spans.iter().all(|span| span.start < whole + Duration::from_millis(50)), "the clocks agree: {spans:?}");
+    assert!(spans[0].groups.is_some() && spans[3].groups.is_none());
 }

@@ -1,4 +1,6 @@
-//! `mx.pumice`: what evaluation did, which devices there are, and switches for fast paths.
+//! `mx.pumice`: what evaluation did and when, which devices there are, and switches for fast paths.
+
+use std::path::PathBuf;
 
 use pumice::eval::{Tier, set_disabled, set_tier};
 use pyo3::prelude::*;
@@ -32,6 +34,24 @@ fn stats(py: Python<'_>) -> Answer<Bound<'_, PyDict>> {
     Ok(numbers)
 }
 
+/// Counts anew from here on.
+#[pyfunction]
+fn reset_stats(py: Python<'_>) {
+    py.detach(pumice::eval::reset_stats);
+}
+
+/// Starts to trace into a file that Perfetto shows: evaluations, steps of the CPU, the GPU's launches by its own clock.
+#[pyfunction]
+fn start_trace(py: Python<'_>, path: PathBuf) -> Answer<()> {
+    Ok(py.detach(|| pumice::trace::start(path))?)
+}
+
+/// Ends the trace and its file. What was given to the GPU is waited for.
+#[pyfunction]
+fn stop_trace(py: Python<'_>) -> Answer<()> {
+    Ok(py.detach(pumice::trace::stop)?)
+}
+
 /// The Vulkan devices of the machine; the one that is used is `chosen`.
 #[pyfunction]
 fn devices(py: Python<'_>) -> Answer<Bound<'_, PyList>> {
@@ -55,6 +75,12 @@ fn disable(name: &str, off: bool) {
     set_disabled(name, off);
 }
 
+/// The fast paths that are switched off.
+#[pyfunction]
+fn disabled() -> Vec<String> {
+    pumice::eval::disabled_names()
+}
+
 /// When fused kernels are used: `when_ready`, `now` or `never`.
 #[pyfunction]
 fn set_fusion(when: &str) -> Answer<()> {
@@ -70,7 +96,11 @@ fn set_fusion(when: &str) -> Answer<()> {
 /// Adds the functions.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(stats, module)?)?;
+    module.add_function(wrap_pyfunction!(reset_stats, module)?)?;
+    module.add_function(wrap_pyfunction!(start_trace, module)?)?;
+    module.add_function(wrap_pyfunction!(stop_trace, module)?)?;
     module.add_function(wrap_pyfunction!(devices, module)?)?;
     module.add_function(wrap_pyfunction!(disable, module)?)?;
+    module.add_function(wrap_pyfunction!(disabled, module)?)?;
     module.add_function(wrap_pyfunction!(set_fusion, module)?)
 }

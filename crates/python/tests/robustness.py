@@ -182,6 +182,35 @@ print(started < whole / 4, not finished, waited < whole, y.sum().item() == expec
         assert found[:4] == ["True"] * 4, (device, found)
 
 
+def a_trace_is_json_and_tells_of_every_device():
+    source = """
+import json, tempfile
+path = tempfile.mktemp(suffix=".json")
+mx.pumice.start_trace(path)
+x = mx.ones((64, 64))
+worker = threading.Thread(target=lambda: mx.eval(mx.exp(mx.ones((9, 9)) * 3)))
+worker.start()
+worker.join()
+mx.eval(mx.compile(lambda x: mx.softmax(x @ x) * 2)(x))
+mx.pumice.stop_trace()
+with open(path) as file:
+    events = json.load(file)["traceEvents"]
+os.remove(path)
+spans = [event for event in events if event["ph"] == "X"]
+print(all(event["dur"] >= 0 and event["ts"] >= 0 for event in spans))
+print(len({event["tid"] for event in spans if event["pid"] == 1}) == 2)
+print(any(event["name"].startswith("matmul") for event in spans))
+try:
+    mx.pumice.start_trace("/no/such/folder/trace.json")
+except (OSError, RuntimeError) as error:
+    print("[trace]" in str(error))
+mx.pumice.reset_stats()
+print(mx.pumice.stats()["evaluations"] == 0, mx.pumice.disabled() == [])
+"""
+    for device in devices():
+        assert run(source, device=device) == ["True"] * 6, device
+
+
 def exceptions_inside_traced_functions_leave_no_trace():
     def fails(x):
         raise KeyError("inside")

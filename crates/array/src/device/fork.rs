@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::open_gpu;
 use crate::error::{Error, Result};
+use crate::trace;
 
 /// Whether this process was made by a fork, and with an open GPU.
 static FORKED: AtomicBool = AtomicBool::new(false);
@@ -21,6 +22,7 @@ thread_local! {
 /// Tells that this process was just made by `fork`. To be called in the child before it computes; Python's package does.
 pub fn forked() {
     FORKED.store(true, Ordering::Relaxed);
+    trace::forget();
     if let Some(gpu) = open_gpu() {
         gpu.device().abandon();
         LOST_GPU.store(true, Ordering::Relaxed);

@@ -56,7 +56,7 @@ impl Run<'_> {
         for part in &step.parts {
             match part.work {
                 RowWork::Block(_) => stats::count(|c| &c.block_programs),
-                RowWork::Host(..) => stats::count(|c| &c.host_calls),
+                RowWork::Host(ref host, _) => stats::count_host(host.op.name()),
             }
         }
         let bits: Vec<[u8; 8]> = step.inputs.iter().map(|placed| self.value_bytes(placed)).collect();

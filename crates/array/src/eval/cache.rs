@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use pumice_kernel::Kernel;
 
 use crate::cpu::block::BlockProgram;
+use crate::debug;
 use crate::device::the_gpu;
 use crate::error::Result;
 use crate::eval::hash::BuildWordHasher;
@@ -54,7 +55,9 @@ pub(crate) fn program(key: &Key, build: impl FnOnce() -> Result<Kernel>) -> Resu
     if let Some(program) = find(&PROGRAMS, key) {
         return Ok(program);
     }
-    let program = Arc::new(BlockProgram::new(&build()?)?);
+    let kernel = build()?;
+    debug::say(debug::KERNELS, || kernel.to_string());
+    let program = Arc::new(BlockProgram::new(&kernel)?);
     insert(&PROGRAMS, key, program.clone());
     Ok(program)
 }

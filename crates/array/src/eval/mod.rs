@@ -4,6 +4,7 @@ mod around;
 mod bands;
 pub(crate) mod cache;
 pub mod elements;
+mod environment;
 #[cfg(test)]
 mod first_look;
 mod fuse;
@@ -14,7 +15,7 @@ pub(crate) mod interrupt;
 pub(crate) mod job;
 mod lifetimes;
 pub(crate) mod map;
-mod order;
+pub(crate) mod order;
 pub(crate) mod plan;
 mod plans;
 mod reads;
@@ -34,22 +35,27 @@ use crate::device::expect_no_helpers;
 use crate::error::{Error, Result};
 use crate::eval::interrupt::Pace;
 use crate::gpu::Event;
+use crate::trace;
 
 pub use interrupt::set_interrupt;
 pub use job::come_to_rest;
 pub use plans::{Tier, set_tier};
-pub use stats::{Stats, stats};
-pub use switches::{set_checked, set_disabled};
+pub use stats::{Stats, reset_stats, stats};
+pub use switches::{disabled_names, set_checked, set_disabled};
 
 /// Computes arrays, and waits until they are there.
 pub fn eval(arrays: &[Array]) -> Result<()> {
+    environment::heed();
+    let _whole = trace::span(|| "eval");
     arrays.iter().try_for_each(Array::land)?;
     let started: Vec<Event> = arrays.iter().filter_map(Array::unfinished).collect();
     let mut events = start(arrays, When::Now)?;
     events.extend(started);
-    for event in &events {
-        interrupt::wait(event)?;
+    {
+        let _wait = trace::span(|| "wait");
+        events.iter().try_for_each(interrupt::wait)?;
     }
+    trace::attend();
     if events.is_empty() { Ok(()) } else { cache::violations() }
 }
 
@@ -58,6 +64,8 @@ pub fn async_eval(arrays: &[Array]) -> Result<()> {
     if arrays.iter().any(Array::is_tracer) {
         return Err(Error::Value("[async_eval] arrays must not be followed by a transform but one is.".into()));
     }
+    environment::heed();
+    let _whole = trace::span(|| "async_eval");
     start(arrays, When::Later).map(drop)
 }
 
@@ -76,10 +84,17 @@ fn start(arrays: &[Array], when: When) -> Result<Vec<Event>> {
         return Ok(Vec::new());
     }
     expect_no_helpers();
-    let mut tape = order::order(&pending)?;
+    trace::attend();
+    let mut tape = {
+        let _order = trace::span(|| "order");
+        order::order(&pending)?
+    };
     stats::count(|c| &c.evaluations);
     stats::add(|c| &c.calls, tape.calls.len() as u64);
-    let plan = plans::find(&mut tape)?;
+    let plan = {
+        let _plan = trace::span(|| "plan").of("calls", tape.calls.len());
+        plans::find(&mut tape)?
+    };
     run::expect_streams(&plan)?;
     if when == When::Later
         && let Some(worker) = job::worker_for(&plan)

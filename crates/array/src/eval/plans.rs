@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use pumice_kernel::Target;
 
 use crate::array::Data;
+use crate::debug;
 use crate::device::{DeviceKind, the_gpu};
 use crate::error::Result;
 use crate::eval::fuse;
@@ -106,6 +107,7 @@ pub(crate) fn find(tape: &mut Tape) -> Result<Arc<Plan>> {
 fn make(tape: &mut Tape, tier: Tier) -> Result<(Arc<Plan>, Vec<Arc<PendingCompiled>>)> {
     let ordered = order::in_order(tape);
     let found = std::mem::replace(&mut tape.calls, ordered);
+    debug::say(debug::GRAPHS, || debug::graph(tape));
     let made = make_in_order(tape, tier);
     tape.calls = found;
     made

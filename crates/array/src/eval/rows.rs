@@ -29,6 +29,17 @@ pub(crate) struct RowStep {
     pub made: Vec<Made>,
 }
 
+impl RowStep {
+    /// Its parts' names.
+    pub fn name(&self) -> String {
+        let name = |part: &RowPart| match &part.work {
+            RowWork::Block(block) => block.program.name().to_string(),
+            RowWork::Host(host, _) => host.op.name().to_string(),
+        };
+        self.parts.iter().map(name).collect::<Vec<_>>().join(" + ")
+    }
+}
+
 /// What a part makes.
 pub(crate) struct Made {
     pub row_bytes: usize,

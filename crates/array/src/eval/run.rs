@@ -25,7 +25,7 @@ use crate::gpu::{self, Event};
 use crate::launch::Part;
 use crate::shape::Layout;
 use crate::storage::{GpuSide, HostBytes, HostBytesMut, Source, Storage};
-use crate::typed;
+use crate::{trace, typed};
 
 /// What came of a plan.
 pub(crate) struct Done {
@@ -52,10 +52,12 @@ pub(crate) fn expect_streams(plan: &Plan) -> Result<()> {
 
 /// Runs a plan.
 pub(crate) fn run(plan: &Plan, tape: &Tape, pace: Pace) -> Result<Done> {
+    let _run = trace::span(|| "run").of("steps", plan.steps.len());
     let mut run = Run { plan, tape, slots: vec![None; plan.slots.len()], streams: HashMap::new(), overwrites: false };
     let replayed = match &plan.replay {
-        Some(replay) => run.replay(&mut replay.lock().unwrap_or_else(PoisonError::into_inner))?,
-        None => None,
+        // The recording has no times of its launches.
+        Some(replay) if !trace::on() => run.replay(&mut replay.lock().unwrap_or_else(PoisonError::into_inner))?,
+        _ => None,
     };
     let events = match replayed {
         Some(events) => events,
@@ -132,14 +134,19 @@ impl Run<'_> {
             Work::Launch(launch) => self.launch(step, launch)?,
             Work::Write(write) => self.write(step, write)?,
             Work::Block(block) => {
+                let _step = trace::step(|| block.program.name().to_string()).of("elements", block.count);
                 stats::count(|c| &c.block_programs);
                 self.block(step, block)?;
             }
             Work::Host(host) => {
-                stats::count(|c| &c.host_calls);
+                let _step = trace::step(|| host.op.name());
+                stats::count_host(host.op.name());
                 self.host(host)?;
             }
-            Work::Rows(rows) => self.rows(rows)?,
+            Work::Rows(rows) => {
+                let _step = trace::step(|| rows.name()).of("rows", rows.rows);
+                self.rows(rows)?;
+            }
         }
         for &(from, slot) in &step.donations {
             let storage = self.storage(from);

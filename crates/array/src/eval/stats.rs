@@ -1,7 +1,9 @@
 //! What evaluation did, in numbers. Look at these first, then optimise what dominates.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::device::open_gpu;
 use crate::gpu::Statistics;
@@ -13,7 +15,6 @@ pub(crate) struct Counters {
     pub plan_misses: AtomicU64,
     pub evaluations: AtomicU64,
     pub calls: AtomicU64,
-    pub host_calls: AtomicU64,
     pub block_programs: AtomicU64,
 }
 
@@ -22,7 +23,6 @@ static COUNTERS: Counters = Counters {
     plan_misses: AtomicU64::new(0),
     evaluations: AtomicU64::new(0),
     calls: AtomicU64::new(0),
-    host_calls: AtomicU64::new(0),
     block_programs: AtomicU64::new(0),
 };
 
@@ -36,6 +36,18 @@ pub(crate) fn add(which: impl FnOnce(&Counters) -> &AtomicU64, n: u64) {
     which(&COUNTERS).fetch_add(n, Ordering::Relaxed);
 }
 
+/// Calls that Rust computed, by their ops.
+static HOST: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
+
+/// Counts a call that Rust computes.
+pub(crate) fn count_host(op: &'static str) {
+    *host().entry(op).or_default() += 1;
+}
+
+fn host() -> MutexGuard<'static, BTreeMap<&'static str, u64>> {
+    HOST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// What was done since the process began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
@@ -47,8 +59,8 @@ pub struct Stats {
     pub plan_hits: u64,
     /// Evaluations that had to make one.
     pub plan_misses: u64,
-    /// Calls that Rust computed on the CPU.
-    pub host_calls: u64,
+    /// Calls that Rust computed on the CPU, by their ops.
+    pub host_calls: BTreeMap<String, u64>,
     /// Block programs run on the CPU.
     pub block_programs: u64,
     /// Launches per kernel on the GPU.
@@ -66,9 +78,44 @@ pub fn stats() -> Stats {
         calls: read(&COUNTERS.calls),
         plan_hits: read(&COUNTERS.plan_hits),
         plan_misses: read(&COUNTERS.plan_misses),
-        host_calls: read(&COUNTERS.host_calls),
+        host_calls: host().iter().map(|(op, count)| (op.to_string(), *count)).collect(),
         block_programs: read(&COUNTERS.block_programs),
         launches: gpu.as_ref().map(|stats| stats.launches.clone()).unwrap_or_default(),
         gpu,
     }
+}
+
+/// Forgets what was counted.
+pub fn reset_stats() {
+    let Counters { plan_hits, plan_misses, evaluations, calls, block_programs } = &COUNTERS;
+    [plan_hits, plan_misses, evaluations, calls, block_programs].iter().for_each(|c| c.store(0, Ordering::Relaxed));
+    host().clear();
+    if let Some(gpu) = open_gpu() {
+        gpu.device().reset_stats();
+    }
+}
+
+impl fmt::Display for Stats {
+    /// What dominates stands first.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Stats { evaluations, calls, plan_hits, plan_misses, block_programs, .. } = self;
+        writeln!(f, "evaluations {evaluations}, calls {calls}, plans found {plan_hits}, plans made {plan_misses}")?;
+        let host_calls = self.host_calls.values().sum::<u64>();
+        writeln!(f, "CPU: block programs {block_programs}, host functions {host_calls}")?;
+        write_counts(f, &self.host_calls)?;
+        let Some(gpu) = &self.gpu else { return Ok(()) };
+        let (launches, barriers, submits) = (gpu.total_launches(), gpu.barriers, gpu.submits);
+        writeln!(f, "GPU: launches {launches}, barriers {barriers}, submissions {submits}, replays {}", gpu.replays)?;
+        write_counts(f, &self.launches)?;
+        let (hits, misses, compiled) = (gpu.pipeline_hits, gpu.pipeline_misses, gpu.pipelines_compiled);
+        writeln!(f, "pipelines: found {hits}, made {misses}, compiled by the driver {compiled}")?;
+        let (up, down) = (gpu.bytes_uploaded, gpu.bytes_downloaded);
+        writeln!(f, "bytes: to the GPU {up}, from it {down}; waits {}", gpu.waits)
+    }
+}
+
+fn write_counts(f: &mut fmt::Formatter<'_>, counts: &BTreeMap<String, u64>) -> fmt::Result {
+    let mut counts: Vec<_> = counts.iter().collect();
+    counts.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
+    counts.into_iter().try_for_each(|(name, count)| writeln!(f, "{count:>12}  {name}"))
 }

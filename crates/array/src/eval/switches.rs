@@ -27,6 +27,14 @@ pub fn set_disabled(name: &str, off: bool) {
     GENERATION.fetch_add(changed as u64, Ordering::Relaxed);
 }
 
+/// The fast paths that are switched off, in alphabetical order.
+pub fn disabled_names() -> Vec<String> {
+    let mut names: Vec<String> =
+        switches().names.read().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
+    names.sort();
+    names
+}
+
 /// Whether kernels test every index and eval reports the first that is out of bounds, for the whole process. `PUMICE_CHECKED=1`
 /// says so from the start.
 pub fn set_checked(on: bool) {

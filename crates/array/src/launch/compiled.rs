@@ -9,6 +9,7 @@ use pumice_kernel::spirv::{self, Module};
 use pumice_kernel::{Kernel, Target};
 use smallvec::SmallVec;
 
+use crate::debug;
 use crate::error::{Error, Result};
 
 /// How a kernel is compiled.
@@ -161,8 +162,10 @@ impl PendingCompiled {
 
 /// The kernel after the passes, and what the driver is asked for.
 fn emit(target: &Target, kernel: &Kernel, build: Build) -> Result<(Kernel, PipelineRequest)> {
+    debug::say(debug::KERNELS, || kernel.to_string());
     let kernel = prepare(kernel, build);
     let Module { words, subgroup_size, .. } = spirv::emit(&kernel, target)?;
+    debug::say(debug::SPIRV, || spirv::disassemble(&words));
     let request = PipelineRequest { name: kernel.name.clone(), spirv: words.into(), subgroup_size };
     Ok((kernel, request))
 }
@@ -172,8 +175,11 @@ fn prepare(kernel: &Kernel, build: Build) -> Kernel {
     let mut kernel = kernel.clone();
     if build == Build::Checked {
         passes::checked(&mut kernel);
+        debug::say(debug::PASSES, || format!("after checked\n{kernel}"));
     }
-    passes::optimize(&mut kernel);
+    passes::optimize_watched(&mut kernel, |pass, kernel| {
+        debug::say(debug::PASSES, || format!("after {pass}\n{kernel}"));
+    });
     kernel
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use super::slot::{PendingPipeline, Slot};
 use super::store::Store;
@@ -13,6 +14,7 @@ use crate::exit;
 use crate::options::Options;
 use crate::probe::DeviceInfo;
 use crate::stats::Counters;
+use crate::trace::Tracer;
 
 /// All pipelines of a device and the threads that build them. Dropped, it ends the threads and writes the disk cache.
 pub(crate) struct Pipelines {
@@ -28,6 +30,7 @@ pub(super) struct Shared {
     layout: Arc<Layout>,
     slots: Mutex<HashMap<Key, Arc<Slot>>>,
     counters: Arc<Counters>,
+    tracer: Arc<Tracer>,
     pub(super) store: Store,
     pub(super) inbox: Inbox,
 }
@@ -45,6 +48,7 @@ impl Pipelines {
         info: &DeviceInfo,
         options: &Options,
         counters: Arc<Counters>,
+        tracer: Arc<Tracer>,
     ) -> Result<Self> {
         let layout = Arc::new(Layout::new(calls.clone())?);
         let store = Store::new(calls.clone(), info, options.cache_dir.as_deref());
@@ -54,6 +58,7 @@ impl Pipelines {
             layout,
             slots: Mutex::default(),
             counters,
+            tracer,
             store,
             inbox: Inbox::default(),
         };
@@ -127,9 +132,10 @@ impl Shared {
     }
 
     fn build(&self, request: &PipelineRequest) -> Result<Pipeline> {
-        let cache = self.store.cache()?;
+        let (cache, start) = (self.store.cache()?, Instant::now());
         let built = build::build(&self.calls, &self.info.limits, self.layout.raw, cache, request);
         exit::come_first();
+        self.tracer.compiled(&request.name, start);
         let (raw, cached) = built?;
         if !cached {
             self.counters.pipelines_compiled.add(1);

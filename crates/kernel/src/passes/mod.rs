@@ -20,10 +20,20 @@ pub use vectorize::vectorize;
 
 use crate::ir::Kernel;
 
+type Pass = fn(&mut Kernel);
+
+/// In the order in which they are made.
+const STANDARD: [(&str, Pass); 4] = [("fold", fold), ("cse", cse), ("vectorize", vectorize), ("dce", dce)];
+
 /// The standard list.
 pub fn optimize(kernel: &mut Kernel) {
-    fold(kernel);
-    cse(kernel);
-    vectorize(kernel);
-    dce(kernel);
+    optimize_watched(kernel, |_, _| {});
+}
+
+/// The same, showing the kernel after each pass.
+pub fn optimize_watched(kernel: &mut Kernel, mut show: impl FnMut(&str, &Kernel)) {
+    for (name, pass) in STANDARD {
+        pass(kernel);
+        show(name, kernel);
+    }
 }

@@ -3,7 +3,7 @@
 //! The module is SPIR-V 1.6 for Vulkan 1.3: the Vulkan memory model, physical addresses, no descriptors, one entry point
 //! `main`, and one push constant, the address of the argument block (see `arguments`). It declares what it uses and nothing
 //! more, and the same kernel and target give the same words. Words are written straight into sections; rspirv gives the
-//! enumerants here, and the disassembler in tests.
+//! enumerants and the disassembler.
 //!
 //! Numerics are the language's, not the driver's: every float instruction forbids contraction, and what drivers get wrong is
 //! done by functions of the module (`exact`). A verified kernel is trusted to be well formed; what it needs and the device
@@ -55,4 +55,11 @@ pub fn emit(kernel: &Kernel, target: &Target) -> Result<Module> {
     assembly.float_modes(entry, &target.float_controls);
     let subgroup_size = (survey.subgroups && target.subgroup_size > 1).then_some(target.subgroup_size);
     Ok(Module { words: assembly.finish(entry, &kernel.name), subgroup_size })
+}
+
+/// Emitted words as text, for people.
+pub fn disassemble(words: &[u32]) -> String {
+    use rspirv::binary::Disassemble;
+
+    rspirv::dr::load_words(words).map_or_else(|error| format!("no SPIR-V: {error}"), |module| module.disassemble())
 }

@@ -101,6 +101,11 @@ const LANES_OF_BLOCK: [usize; 4] = [4096, 2048, 1024, 512];
 const CACHE: [usize; 2] = [96 << 10, 32 << 10];
 
 impl BlockProgram {
+    /// The name of the kernel that it was made of.
+    pub fn name(&self) -> &str {
+        &self.program.name
+    }
+
     /// The program of a kernel in map form: one that reads its inputs and writes its outputs at the constant index 0,
     /// and takes no scalar but the number of the element, an integer named `index`.
     pub fn new(kernel: &Kernel) -> Result<BlockProgram> {
