@@ -65,6 +65,8 @@ impl State {
 enum Origin {
     Own(Call),
     Shared(Arc<SharedCall>),
+    /// Nowhere any longer: an evaluation overwrote its values and failed.
+    Lost,
 }
 
 /// An op applied to arrays.
@@ -204,6 +206,8 @@ pub(crate) enum Look<'a> {
     Nothing,
     /// Somebody computes it, or has failed to: [`Array::land`] tells.
     InFlight,
+    /// An evaluation overwrote its values and failed.
+    Lost,
 }
 
 impl Array {
@@ -380,6 +384,7 @@ impl Array {
                 let id = Arc::as_ptr(&shared) as usize;
                 Some(Seen { call: shared.call.clone(), outputs: shared.outputs(), id })
             }
+            Origin::Lost => None,
         }
     }
 
@@ -393,6 +398,7 @@ impl Array {
             (Some(data), _) => Look::Data(data),
             (None, Some(Origin::Own(call))) => Look::Own(call),
             (None, Some(Origin::Shared(_))) => Look::Shared,
+            (None, Some(Origin::Lost)) => Look::Lost,
             (None, None) => Look::Nothing,
         })
     }
@@ -405,6 +411,14 @@ impl Array {
     /// Whether a transform followed it when it was made, traced to the end or not.
     pub(crate) fn was_traced(&self) -> bool {
         self.node.tracer
+    }
+
+    /// Takes the values away: they were overwritten by an evaluation that failed.
+    pub(crate) fn lose(&self) {
+        let mut state = self.node.lock();
+        let lost = (std::mem::replace(&mut state.origin, Some(Origin::Lost)), state.data.take());
+        drop(state);
+        drop(lost);
     }
 
     /// Gives the array its values; the call is let go unless a transform needs it.

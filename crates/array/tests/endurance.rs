@@ -248,3 +248,31 @@ fn what_the_gpu_computed_is_read_without_a_copy_where_memory_is_shared() {
     drop(y);
     assert_eq!(z.to_vec::<f32>().expect("floats")[7], 7.0);
 }
+
+#[test]
+fn what_a_failed_evaluation_overwrote_is_told_and_never_computed_with() {
+    let _turn = turn();
+    for device in devices() {
+        on(device, || {
+            let overwritten = || -> Result<[Array; 2]> {
+                let x = add(full(&[1 << 16], Array::scalar(1f32), None)?, 1.0)?;
+                x.eval()?;
+                // In the place of x, which nobody holds any longer.
+                let y = exp(&x)?;
+                drop(x);
+                let rows = pumice::ops::broadcast_to::broadcast_to(&y, &[1 << 24, 1 << 16])?;
+                Ok([softmax(&rows, Some(&[-1]), false)?, sum(&y, None, false)?])
+            };
+            let [huge, total] = overwritten().expect("a graph");
+            huge.eval().expect_err("no memory holds it");
+            match total.item::<f32>() {
+                Ok(total) => assert!((total / (65536.0 * 2f32.exp()) - 1.0).abs() < 1e-4, "{device}: {total}"),
+                Err(error) => assert_eq!(
+                    error.to_string(),
+                    "[eval] an array must have values but they were overwritten by an evaluation that failed.",
+                    "{device}"
+                ),
+            }
+        });
+    }
+}

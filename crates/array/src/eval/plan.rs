@@ -43,6 +43,13 @@ pub(crate) enum Home {
     Slot(usize),
 }
 
+impl Home {
+    /// The array, if it is the memory of one.
+    pub fn leaf(self) -> Option<ValueId> {
+        if let Home::Leaf(leaf) = self { Some(leaf) } else { None }
+    }
+}
+
 /// What is to be done, in order.
 #[derive(Default)]
 pub(crate) struct Plan {

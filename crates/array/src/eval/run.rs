@@ -15,7 +15,7 @@ use crate::dtype::Dtype;
 use crate::error::Result;
 use crate::eval::interrupt::Pace;
 use crate::eval::map::Reach;
-use crate::eval::order::{Tape, ValueId};
+use crate::eval::order::{SpecRef, Tape, Value, ValueId};
 use crate::eval::plan::{BlockStep, Home, HostStep, LaunchStep, Plan, PlanArgument, Step, Work};
 use crate::eval::replay::{MaybeReplay, Replay};
 use crate::eval::site::{HostInput, HostOutput, HostSite, Move, Placed};
@@ -53,16 +53,9 @@ pub(crate) fn expect_streams(plan: &Plan) -> Result<()> {
 /// Runs a plan.
 pub(crate) fn run(plan: &Plan, tape: &Tape, pace: Pace) -> Result<Done> {
     let _run = trace::span(|| "run").of("steps", plan.steps.len());
-    let mut run = Run { plan, tape, slots: vec![None; plan.slots.len()], streams: HashMap::new(), overwrites: false };
-    let replayed = match &plan.replay {
-        // The recording has no times of its launches.
-        Some(replay) if !trace::on() => run.replay(&mut replay.lock().unwrap_or_else(PoisonError::into_inner))?,
-        _ => None,
-    };
-    let events = match replayed {
-        Some(events) => events,
-        None => run.steps(pace)?,
-    };
+    let mut run =
+        Run { plan, tape, slots: vec![None; plan.slots.len()], streams: HashMap::new(), overwritten: Vec::new() };
+    let events = run.events(pace).inspect_err(|_| run.lose_overwritten())?;
     // Slots of no bytes have no step that begins them.
     for (_, placed) in &plan.results {
         if let Home::Slot(slot) = placed.home
@@ -80,8 +73,8 @@ pub(crate) struct Run<'a> {
     tape: &'a Tape,
     slots: Vec<Option<Slot>>,
     streams: HashMap<u32, Arc<gpu::Stream>>,
-    /// Whether memory that the graph began with was overwritten: then it cannot be evaluated again, and no interrupt is heard.
-    overwrites: bool,
+    /// Leaves whose memory was overwritten: without them the graph cannot be evaluated again, and no interrupt is heard.
+    overwritten: Vec<ValueId>,
 }
 
 /// A slot's memory, and the stream that wrote it.
@@ -92,16 +85,38 @@ struct Slot {
 }
 
 impl Run<'_> {
+    /// Does what is to be done; the events say when the GPU will have done its part.
+    fn events(&mut self, pace: Pace) -> Result<HashMap<u32, Event>> {
+        let replayed = match &self.plan.replay {
+            // The recording has no times of its launches.
+            Some(replay) if !trace::on() => self.replay(&mut replay.lock().unwrap_or_else(PoisonError::into_inner))?,
+            _ => None,
+        };
+        match replayed {
+            Some(events) => Ok(events),
+            None => self.steps(pace),
+        }
+    }
+
+    /// Of a run that failed: arrays that were overwritten have no values any longer, and whoever needs them must hear of it.
+    fn lose_overwritten(&self) {
+        for &leaf in &self.overwritten {
+            if let Some(Value { spec: SpecRef::Of(array), .. }) = self.tape.values.get(leaf as usize) {
+                array.lose();
+            }
+        }
+    }
+
     /// Does one step after the other.
     fn steps(&mut self, mut pace: Pace) -> Result<HashMap<u32, Event>> {
         for (i, step) in self.plan.steps.iter().enumerate() {
             // Recording is quick, so the clock is looked at less often.
             let long = step.stream.device.kind == DeviceKind::Cpu || i % 64 == 63;
-            if long && !self.overwrites {
+            if long && self.overwritten.is_empty() {
                 pace.ask()?;
             }
+            self.overwritten.extend(step.donations.iter().filter_map(|(from, _)| from.leaf()));
             self.step(step)?;
-            self.overwrites |= step.donations.iter().any(|(from, _)| matches!(from, Home::Leaf(_)));
         }
         self.commit()
     }

@@ -56,6 +56,7 @@ enum Sight {
     Call,
     Nothing,
     InFlight,
+    Lost,
 }
 
 impl Survey {
@@ -116,6 +117,7 @@ impl Survey {
             Look::Own(_) | Look::Shared => Sight::Call,
             Look::Nothing => Sight::Nothing,
             Look::InFlight => Sight::InFlight,
+            Look::Lost => Sight::Lost,
         });
         match sight {
             Sight::Noted => {}
@@ -129,6 +131,10 @@ impl Survey {
             Sight::InFlight => {
                 array.land()?;
                 return self.look_at(value);
+            }
+            Sight::Lost => {
+                let text = "[eval] an array must have values but they were overwritten by an evaluation that failed.";
+                return Err(Error::Runtime(text.into()));
             }
             Sight::Nothing => {
                 let text = "[eval] an array must have values but stands for an input of a traced function.";
