@@ -36,7 +36,7 @@ use crate::gpu::Event;
 pub use interrupt::set_interrupt;
 pub use plans::{Tier, set_tier};
 pub use stats::{Stats, stats};
-pub use switches::{set_checked, set_disabled};
+pub use switches::{set_checked, set_disabled, set_enabled};
 
 /// Computes arrays, and waits until they are there.
 pub fn eval(arrays: &[Array]) -> Result<()> {
