@@ -6,7 +6,8 @@ use half::{bf16, f16};
 use pumice::kernel::arguments::Argument;
 use pumice::kernel::random::first_difference;
 use pumice::kernel::{Elem, Kernel, MatrixScope};
-use pumice::kernels::matmul::{cooperative, tiled, workgroup};
+use pumice::kernels::matmul::last_wave::{LastWave, Work};
+use pumice::kernels::matmul::{cooperative, pieces, tiled, workgroup};
 use pumice::kernels::{binary, rows};
 use pumice::launch::{Build, fold_groups};
 use rig::{Job, Source, floats};
@@ -158,6 +159,40 @@ fn f32_products_match_double_precision() {
         let error = normalised_error(&floats(&found), &product(&a, &b, [m, n, k]));
         assert!(error < 1e-6, "{cut:?}: {error:e}");
         assert!(bits.get_or_insert_with(|| found.clone()) == &found, "{cut:?}: every cut sums in the same order");
+    }
+}
+
+#[test]
+fn f32_products_in_pieces_match_double_precision() {
+    let fused = rig::gpu().is_none_or(|gpu| gpu.target().fused_fma);
+    // One tile in halves; less than a wave, with a bundle that lacks a tile; that behind a whole wave.
+    for (cut, sizes, places, bundle, shares) in [
+        (tiled::CUTS[0], [384, 128, 96], 2, 1, 2),
+        (tiled::CUTS[1], [320, 64, 96], 9, 2, 3),
+        (tiled::CUTS[2], [224, 64, 160], 9, 2, 3),
+    ] {
+        let [m, n, k] = sizes.map(|n| n as usize);
+        let ((a, a_bytes), (b, b_bytes)) = (random(Elem::F32, m * k, 1), random(Elem::F32, k * n, 2));
+        let form = tiled::Form { fused, ..tiled::Form::plain(cut) };
+        let work = Work { tiles: form.plain_groups(sizes) as i64, steps: k as i64 / cut.step as i64, places };
+        let wave = LastWave::cut(work, bundle, shares).expect("there are places for all shares");
+        let mut out = vec![0; m * n * 4];
+        if wave.before() > 0 {
+            let kernel = tiled::kernel(&form).expect("the kernel is well formed");
+            let scalars = tiled::Form::plain_scalars(sizes);
+            out =
+                run(&kernel, fold_groups(wave.before() as u64), &scalars, vec![a_bytes.clone(), b_bytes.clone(), out]);
+        }
+        let kernel = pieces::kernel(&form).expect("the kernel is well formed");
+        let scalars = pieces::plain_scalars(&form, sizes, &wave);
+        let room = vec![0; (wave.slots() * cut.tile as i64 * cut.tile as i64 * 4) as usize];
+        let sums = run(&kernel, fold_groups(wave.slots() as u64), &scalars, vec![a_bytes, b_bytes, room]);
+        let sum = pieces::Sum { tile: cut.tile, wide: true, long: false };
+        let kernel = pieces::add(&sum).expect("the kernel is well formed");
+        let scalars = pieces::plain_adding_scalars(sizes, &wave);
+        let found = run(&kernel, fold_groups(sum.groups(wave.tiles())), &scalars, vec![sums, out]);
+        let error = normalised_error(&floats(&found), &product(&a, &b, [m, n, k]));
+        assert!(error < 1e-6, "{cut:?} {wave:?}: {error:e}");
     }
 }
 

@@ -67,6 +67,7 @@ fn features(limits: &Limits) -> Vec<String> {
         format!("subgroups of {}", limits.subgroup_size),
         format!("{} KiB shared memory", limits.shared_memory_bytes >> 10),
     ];
+    list.extend((limits.multiprocessors > 0).then(|| format!("{} multiprocessors", limits.multiprocessors)));
     list.extend(flags.iter().filter(|(has, _)| *has).map(|(_, name)| (*name).to_owned()));
     list
 }

@@ -24,6 +24,8 @@ pub struct Limits {
     pub max_workgroup_size: [u32; 3],
     /// Workgroups per launch in each dimension; some drivers drop the rest without a word.
     pub max_workgroups: [u32; 3],
+    /// Multiprocessors, each of which runs workgroups of its own; 0 where the device does not tell.
+    pub multiprocessors: u32,
     /// Shared memory per workgroup.
     pub shared_memory_bytes: u32,
     /// Push constants; kernels use 8 bytes of them.

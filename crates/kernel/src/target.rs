@@ -11,6 +11,8 @@ pub struct Target {
     pub subgroup_size: u32,
     /// Whether subgroup reductions and scans of integers are native (shuffles are used otherwise).
     pub subgroup_arithmetic: bool,
+    /// Multiprocessors, each of which runs workgroups of its own; 0 where the device does not tell. Emission does not ask.
+    pub multiprocessors: u32,
     /// Bytes of shared memory a workgroup may have.
     pub shared_bytes: u32,
     /// Invocations a workgroup may have.
@@ -104,6 +106,7 @@ impl Target {
         Target {
             subgroup_size: 1,
             subgroup_arithmetic: false,
+            multiprocessors: 0,
             shared_bytes: 16 << 10,
             max_invocations: 128,
             max_workgroup: [128, 128, 64],
@@ -155,6 +158,7 @@ impl Target {
         Target {
             subgroup_size: 32,
             subgroup_arithmetic: true,
+            multiprocessors: 0,
             shared_bytes: 48 << 10,
             max_invocations: 1024,
             max_workgroup: [1024, 1024, 64],

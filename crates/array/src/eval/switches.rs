@@ -1,5 +1,6 @@
 //! Fast paths that are switched off by name: `PUMICE_DISABLE=softmax,fusion` runs what they mean instead. That is how people bisect.
-//! And kernels that test their indices.
+//! Those that have not been measured yet are off, and switched on by name: `PUMICE_ENABLE=last_wave`. And kernels that test their
+//! indices.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,6 +12,8 @@ pub(crate) const FUSION: &str = "fusion";
 pub(crate) const REPLAY: &str = "replay";
 /// The name under which the ordering of independent work side by side is.
 pub(crate) const SCHEDULE: &str = "schedule";
+/// The name under which cutting the last wave of f32 products is switched on, until it has been measured.
+pub(crate) const LAST_WAVE: &str = "last_wave";
 
 /// Whether a fast path is switched off.
 pub(crate) fn disabled(name: &str) -> bool {
@@ -33,6 +36,20 @@ pub fn disabled_names() -> Vec<String> {
         switches().names.read().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
     names.sort();
     names
+}
+
+/// Whether a fast path that is off by default is switched on.
+pub(crate) fn enabled(name: &str) -> bool {
+    let on = switches().enabled.read().unwrap_or_else(PoisonError::into_inner).contains(name);
+    on && !disabled(name)
+}
+
+/// Switches a fast path that is off by default on or off again, for the whole process: `last_wave`, which cuts the tiles of the last
+/// wave of a large f32 product along K.
+pub fn set_enabled(name: &str, on: bool) {
+    let mut names = switches().enabled.write().unwrap_or_else(PoisonError::into_inner);
+    let changed = if on { names.insert(name.to_string()) } else { names.remove(name) };
+    GENERATION.fetch_add(changed as u64, Ordering::Relaxed);
 }
 
 /// Whether kernels test every index and eval reports the first that is out of bounds, for the whole process. `PUMICE_CHECKED=1`
@@ -59,19 +76,24 @@ pub(crate) fn generation() -> u64 {
     GENERATION.load(Ordering::Relaxed)
 }
 
-/// What is switched off, and whether anything is: every call asks.
+/// What is switched off, and whether anything is: every call asks. And what is switched on.
 struct Switches {
     names: RwLock<HashSet<String>>,
     any: AtomicBool,
+    enabled: RwLock<HashSet<String>>,
 }
 
 fn switches() -> &'static Switches {
     static SWITCHES: OnceLock<Switches> = OnceLock::new();
     SWITCHES.get_or_init(|| {
-        let given = std::env::var("PUMICE_DISABLE").unwrap_or_default();
-        let names: HashSet<String> =
-            given.split(',').map(str::trim).filter(|name| !name.is_empty()).map(String::from).collect();
+        let names = named("PUMICE_DISABLE");
         let any = AtomicBool::new(!names.is_empty());
-        Switches { names: RwLock::new(names), any }
+        Switches { names: RwLock::new(names), any, enabled: RwLock::new(named("PUMICE_ENABLE")) }
     })
+}
+
+/// The names that a variable of the environment lists.
+fn named(variable: &str) -> HashSet<String> {
+    let given = std::env::var(variable).unwrap_or_default();
+    given.split(',').map(str::trim).filter(|name| !name.is_empty()).map(String::from).collect()
 }

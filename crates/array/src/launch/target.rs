@@ -11,6 +11,7 @@ pub(super) fn of(limits: &Limits) -> Target {
     Target {
         subgroup_size: if subgroups { limits.subgroup_size } else { 1 },
         subgroup_arithmetic: limits.subgroup_arithmetic,
+        multiprocessors: limits.multiprocessors,
         shared_bytes: limits.shared_memory_bytes,
         max_invocations: limits.max_workgroup_invocations,
         max_workgroup: limits.max_workgroup_size,

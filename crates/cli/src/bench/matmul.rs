@@ -8,11 +8,12 @@ use pumice::launch::{Build, fold_groups};
 use pumice::{Dtype, Error};
 
 use super::case::{Case, Figure, Session, Work, gpu_time};
+use super::last_wave;
 use super::memory::filled;
 
 /// The cases; with `sweep`, every candidate of the search space.
 pub fn cases(sweep: bool) -> Vec<Case> {
-    let mut cases = vec![Case::new("matmul/f32/4096", |session| f32_product(session, tiled::CUTS[0]))];
+    let mut cases = last_wave::cases(sweep);
     for elem in [Elem::BF16, Elem::F16] {
         let name = elem.name();
         for size in [1024, 4096, 8192] {

@@ -7,6 +7,7 @@ mod arrays;
 mod case;
 mod ceilings;
 mod host;
+mod last_wave;
 mod launches;
 mod matmul;
 mod memory;

@@ -14,10 +14,11 @@ use crate::error::Result;
 use crate::extensions::{self, Bfloat16Features, CooperativeMatrix2Features, CooperativeMatrix2Properties};
 
 /// The extensions this crate makes use of where a device has them.
-const OPTIONAL: [&CStr; 5] = [
+const OPTIONAL: [&CStr; 6] = [
     ash::ext::shader_atomic_float::NAME,
     ash::khr::workgroup_memory_explicit_layout::NAME,
     ash::khr::cooperative_matrix::NAME,
+    ash::nv::shader_sm_builtins::NAME,
     extensions::SHADER_BFLOAT16,
     extensions::COOPERATIVE_MATRIX2,
 ];
@@ -196,6 +197,7 @@ pub(crate) struct Properties {
     pub(crate) v11: vk::PhysicalDeviceVulkan11Properties<'static>,
     pub(crate) v12: vk::PhysicalDeviceVulkan12Properties<'static>,
     v13: vk::PhysicalDeviceVulkan13Properties<'static>,
+    multiprocessors: vk::PhysicalDeviceShaderSMBuiltinsPropertiesNV<'static>,
     cooperative2: CooperativeMatrix2Properties,
 }
 
@@ -209,6 +211,9 @@ impl Properties {
             .push_next(&mut found.v13);
         if features.extensions.contains(&extensions::COOPERATIVE_MATRIX2) {
             chain = chain.push_next(&mut found.cooperative2);
+        }
+        if features.extensions.contains(&ash::nv::shader_sm_builtins::NAME) {
+            chain = chain.push_next(&mut found.multiprocessors);
         }
         calls.properties(device, &mut chain);
         found.core = chain.properties;
@@ -242,6 +247,7 @@ impl Properties {
         limits.max_workgroup_invocations = core.max_compute_work_group_invocations;
         limits.max_workgroup_size = core.max_compute_work_group_size;
         limits.max_workgroups = core.max_compute_work_group_count;
+        limits.multiprocessors = self.multiprocessors.shader_sm_count;
         limits.shared_memory_bytes = core.max_compute_shared_memory_size;
         limits.push_constant_bytes = core.max_push_constants_size;
         limits.max_allocation_bytes = self.v11.max_memory_allocation_size;

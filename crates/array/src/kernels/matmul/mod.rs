@@ -3,11 +3,15 @@
 //! | kernel | for | how |
 //! |---|---|---|
 //! | `tiled` | every type, anything that lies in rows or columns | tiles in shared memory, up to 8 × 16 results per invocation, fma |
+//! | `pieces` | the last tiles of a large f32 product | the same on parts of K, which a second kernel adds (`last_wave`) |
 //! | `cooperative` | f16, bf16 | subgroup-scope matrices fed from shared memory |
 //! | `workgroup` | f16, bf16 | workgroup-scope matrices fed by the tile loader |
 
 pub mod cooperative;
+mod destination;
 pub(crate) mod indices;
+pub mod last_wave;
+pub mod pieces;
 pub mod tiled;
 pub mod workgroup;
 

@@ -9,6 +9,7 @@ use pumice_kernel::arguments::Argument;
 use pumice_kernel::{Access, Buffer, Builder, Kernel, Result, SharedArray, Val};
 
 use super::Order;
+use super::destination::Destination;
 use super::indices::{Indices, Strided, batch_sizes, mul_add};
 use crate::dtype::Dtype;
 use crate::op::Key;
@@ -24,14 +25,17 @@ pub struct Cut {
     pub rows: u32,
     /// Columns it makes: an eighth of the tile's.
     pub cols: u32,
+    /// Workgroups that run on a multiprocessor at a time where it has 64 Ki registers, as far as was measured (on an H200); else 0, and
+    /// the [last wave](super::last_wave) is never cut.
+    pub resident: u32,
 }
 
 /// The cuts, largest first. In all of them an invocation moves one block of 4 × 4 of each factor a step, and eight invocations lie
 /// side by side, so that a run of 32 covers 8 × 4: fewer distinct vectors to read than 16 × 2.
 pub const CUTS: [Cut; 3] = [
-    Cut { tile: 128, step: 16, rows: 8, cols: 16 },
-    Cut { tile: 64, step: 16, rows: 8, cols: 8 },
-    Cut { tile: 32, step: 32, rows: 4, cols: 4 },
+    Cut { tile: 128, step: 16, rows: 8, cols: 16, resident: 2 },
+    Cut { tile: 64, step: 16, rows: 8, cols: 8, resident: 0 },
+    Cut { tile: 32, step: 32, rows: 4, cols: 4, resident: 0 },
 ];
 
 /// Invocations side by side.
@@ -115,9 +119,14 @@ impl Form {
     }
 
     pub(crate) fn key(&self) -> Key {
+        self.key_of("matmul_tiled")
+    }
+
+    /// The key of a kernel of this form.
+    pub(super) fn key_of(&self, kernel: &str) -> Key {
         let mut key = Key::default();
-        key.text("matmul_tiled");
-        let Cut { tile, step, rows, cols } = self.cut;
+        key.text(kernel);
+        let Cut { tile, step, rows, cols, .. } = self.cut;
         key.ints(&[tile, step, rows, cols, self.dtype as u32, self.out as u32, self.guard as u32]);
         key.ints(&[self.orders[0] as u32, self.orders[1] as u32, self.rank as u32]);
         key.ints(&[self.wide_out as u32, self.long as u32, self.fused as u32]);
@@ -142,51 +151,82 @@ fn planes(dtype: Dtype) -> u32 {
 pub fn kernel(form: &Form) -> Result<Kernel> {
     Kernel::build("matmul_tiled", [form.cut.threads(), 1, 1], |k| {
         let at = Indices { k, long: form.long };
-        let buffers = ["a", "b"].map(|name| k.buffer(name, form.dtype.elem(), Access::Read, form.align()));
+        let buffers = Factors::buffers(k, form);
         let quad = if form.wide_out { 4 } else { 1 };
         let out = k.buffer("out", form.out.elem(), Access::Write, quad * form.out.size() as u32);
         let [m, n, depth, count, span, parts] = ["m", "n", "k", "count", "span", "parts"].map(|name| k.arg_i32(name));
-        let sizes = batch_sizes(k, form.rank);
-        let factors = ["a", "b"].map(|name| Strided::args(&at, name, form.rank));
-        let spot = Spot::new(k, form.cut.tile, [m, n], parts);
-        k.when(spot.batch.lt_u(count), || {
-            let low = spot.part * span;
+        let factors = Factors::args(at, form, buffers, [m, n]);
+        let spot = Spot::new(form.cut.tile, [m, n], || k.group_index());
+        let (batch, part) = (spot.batch.div_u(parts), spot.batch.rem_u(parts));
+        k.when(batch.lt_u(count), || {
+            let low = part * span;
             let high = (low + span).min(depth);
-            let sides = [0, 1].map(|i| {
-                let base = factors[i].base(&at, spot.batch, &sizes);
-                Side::new(form, at, buffers[i], i, (spot.origin[i], [m, n][i]), high, (base, factors[i].strides[0]))
-            });
-            let sums = accumulate(k, form, &sides, low, high);
-            let first = at.of(spot.part * count + spot.batch) * at.of(m) * at.of(n);
-            let result = Destination { form, at, out, first, size: [m, n], origin: spot.origin };
-            result.store(&sums);
+            let sums = factors.sums(form, &Spot { batch, ..spot }, [low, high]);
+            let first = at.of(part * count + batch) * at.of(m) * at.of(n);
+            let guarded = form.guard != Guard::Exact;
+            let result = Destination { at, out, first, size: [m, n], guarded, wide: form.wide_out };
+            store(form, &result, spot.origin, &sums);
         });
     })
 }
 
-/// What this workgroup makes.
-struct Spot<'k> {
-    batch: Val<'k>,
-    /// Which part of K.
-    part: Val<'k>,
+/// Both factors as a kernel is given them.
+pub(super) struct Factors<'k> {
+    at: Indices<'k>,
+    buffers: [Buffer<'k>; 2],
+    /// Rows of A, columns of B.
+    size: [Val<'k>; 2],
+    /// The axes in front.
+    batch: Vec<Val<'k>>,
+    lie: [Strided<'k>; 2],
+}
+
+impl<'k> Factors<'k> {
+    /// Declares their buffers.
+    pub fn buffers(k: &'k Builder, form: &Form) -> [Buffer<'k>; 2] {
+        ["a", "b"].map(|name| k.buffer(name, form.dtype.elem(), Access::Read, form.align()))
+    }
+
+    /// Declares the axes in front and where the factors lie.
+    pub fn args(at: Indices<'k>, form: &Form, buffers: [Buffer<'k>; 2], size: [Val<'k>; 2]) -> Factors<'k> {
+        let batch = batch_sizes(at.k, form.rank);
+        let lie = ["a", "b"].map(|name| Strided::args(&at, name, form.rank));
+        Factors { at, buffers, size, batch, lie }
+    }
+
+    /// The sums of this invocation over a part of K.
+    pub fn sums(&self, form: &Form, spot: &Spot<'k>, [low, high]: [Val<'k>; 2]) -> Vec<Val<'k>> {
+        let sides = [0, 1].map(|i| {
+            let base = self.lie[i].base(&self.at, spot.batch, &self.batch);
+            let (side, lies) = ((spot.origin[i], self.size[i]), (base, self.lie[i].strides[0]));
+            Side::new(form, self.at, self.buffers[i], i, side, high, lies)
+        });
+        accumulate(self.at.k, form, &sides, low, high)
+    }
+}
+
+/// Where a tile is.
+pub(super) struct Spot<'k> {
+    /// Number of the matrix.
+    pub batch: Val<'k>,
     /// First row and column.
-    origin: [Val<'k>; 2],
+    pub origin: [Val<'k>; 2],
 }
 
 impl<'k> Spot<'k> {
     /// Tiles are numbered so that eight rows of them are walked column by column: workgroups that run together then share tiles of
     /// the factors in the cache.
-    fn new(k: &'k Builder, tile: u32, size: [Val<'k>; 2], parts: Val<'k>) -> Spot<'k> {
+    pub fn new(tile: u32, size: [Val<'k>; 2], number: impl Fn() -> Val<'k>) -> Spot<'k> {
         const BAND: i32 = 8;
         let [rows, cols] = size.map(|n| (n + (tile as i32 - 1)).div_u(tile));
         let tiles = rows * cols;
-        let (index, rest) = (k.group_index().rem_u(tiles), k.group_index().div_u(tiles));
+        let (index, batch) = (number().rem_u(tiles), number().div_u(tiles));
         let per_band = cols * BAND;
         let first = index.div_u(per_band) * BAND;
         let height = (rows - first).min(BAND);
         let inside = index.rem_u(per_band);
         let origin = [(first + inside.rem_u(height)) * tile, inside.div_u(height) * tile];
-        Spot { batch: rest.div_u(parts), part: rest.rem_u(parts), origin }
+        Spot { batch, origin }
     }
 }
 
@@ -419,56 +459,29 @@ impl<'k> Side<'k> {
     }
 }
 
-/// Where the sums go.
-struct Destination<'a, 'k> {
-    form: &'a Form,
-    at: Indices<'k>,
-    out: Buffer<'k>,
-    /// Index of the matrix's first element.
-    first: Val<'k>,
-    size: [Val<'k>; 2],
-    origin: [Val<'k>; 2],
+/// Stores the sums of this invocation; the tile begins at the origin.
+pub(super) fn store<'k>(form: &Form, result: &Destination<'k>, origin: [Val<'k>; 2], sums: &[Val<'k>]) {
+    let k = result.at.k;
+    let Cut { tile, rows, cols, .. } = form.cut;
+    let (y, x) = place_in_tile(k);
+    // Quads of rows and of columns lie at even distances.
+    for i in 0..rows {
+        let row = origin[0] + y * 4 + (i / 4 * (tile * 4 / rows) + i % 4);
+        for part in 0..cols / 4 {
+            let col = origin[1] + x * 4 + part * (tile * 4 / cols);
+            result.store_quad(row, col, &elements(k, form.dtype, sums, (i * cols + part * 4) as usize));
+        }
+    }
 }
 
-impl<'k> Destination<'_, 'k> {
-    fn store(&self, sums: &[Val<'k>]) {
-        let Cut { tile, rows, cols, .. } = self.form.cut;
-        let (y, x) = place_in_tile(self.at.k);
-        // Quads of rows and of columns lie at even distances.
-        for i in 0..rows {
-            let row = self.origin[0] + y * 4 + (i / 4 * (tile * 4 / rows) + i % 4);
-            for part in 0..cols / 4 {
-                let col = self.origin[1] + x * 4 + part * (tile * 4 / cols);
-                self.store_quad(row, col, &self.elements(sums, (i * cols + part * 4) as usize));
-            }
+/// Four sums that follow each other, as elements.
+fn elements<'k>(k: &'k Builder, dtype: Dtype, sums: &[Val<'k>], first: usize) -> Vec<Val<'k>> {
+    match dtype {
+        Dtype::C64 => {
+            let (re, im) = sums.split_at(sums.len() / 2);
+            (first..first + 4).map(|i| k.vector(&[re[i], im[i]])).collect()
         }
-    }
-
-    /// Four sums that follow each other, as elements.
-    fn elements(&self, sums: &[Val<'k>], first: usize) -> Vec<Val<'k>> {
-        match self.form.dtype {
-            Dtype::C64 => {
-                let (re, im) = sums.split_at(sums.len() / 2);
-                (first..first + 4).map(|i| self.at.k.vector(&[re[i], im[i]])).collect()
-            }
-            _ => sums[first..first + 4].to_vec(),
-        }
-    }
-
-    fn store_quad(&self, row: Val<'k>, col: Val<'k>, elements: &[Val<'k>]) {
-        let k = self.at.k;
-        let place = self.first + self.at.of(row) * self.at.of(self.size[1]) + self.at.of(col);
-        let inside = |col: Val<'k>| row.lt(self.size[0]) & col.lt(self.size[1]);
-        match (self.form.guard, self.form.wide_out) {
-            (Guard::Exact, _) => self.out.store_wide(place, elements),
-            (_, true) => k.when(inside(col), || self.out.store_wide(place, elements)),
-            (_, false) => {
-                for (e, &element) in elements.iter().enumerate() {
-                    let e = e as i32;
-                    k.when(inside(col + e), || self.out.store(place + self.at.of(k.i32(e)), element));
-                }
-            }
-        }
+        _ => sums[first..first + 4].to_vec(),
     }
 }
 

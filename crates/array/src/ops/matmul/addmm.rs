@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::factors::Factors;
+use super::gpu::Way;
 use super::{INEXACT, cpu, gpu, infer_product, matmul};
 use crate::array::{Array, call_one};
 use crate::device::DeviceKind;
@@ -20,6 +21,11 @@ use crate::shape::{self, Spec};
 /// `alpha` times the matrix product of `a` and `b`, plus `beta` times `c`, which broadcasts to the product's shape. A factor of zero
 /// takes its term out, whatever the term is.
 pub fn addmm(c: &Array, a: &Array, b: &Array, alpha: f32, beta: f32) -> Result<Array> {
+    addmm_by([c, a, b], AddMm { alpha, beta, way: Way::Best })
+}
+
+/// The same, computed in a given way on the GPU.
+pub(super) fn addmm_by([c, a, b]: [&Array; 3], op: AddMm) -> Result<Array> {
     let dtype = c.dtype().promote(a.dtype()).promote(b.dtype());
     if !dtype.is_inexact() {
         let [c, a, b] = [c, a, b].map(Array::dtype);
@@ -37,18 +43,19 @@ pub fn addmm(c: &Array, a: &Array, b: &Array, alpha: f32, beta: f32) -> Result<A
     }
     let c = broadcast_to(&astype(c, dtype)?, &factors.shape)?;
     if factors.depth() == 0 {
-        return multiply(&c, beta);
+        return multiply(&c, op.beta);
     }
     let c = reshape(&c, &factors.matrices())?;
     let Factors { a, b, shape } = factors;
-    reshape(&call_one(AddMm { alpha, beta }, [c, a, b])?, &shape)
+    reshape(&call_one(op, [c, a, b])?, &shape)
 }
 
-/// The factors of the two terms.
+/// The factors of the two terms, and how the product is computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AddMm {
     pub alpha: f32,
     pub beta: f32,
+    pub way: Way,
 }
 
 impl Op for AddMm {
@@ -59,6 +66,7 @@ impl Op for AddMm {
     fn key(&self, key: &mut Key) {
         key.float(self.alpha as f64);
         key.float(self.beta as f64);
+        key.word(self.way.code());
     }
 
     fn infer(&self, inputs: &[&Spec]) -> Result<Specs> {
@@ -96,7 +104,7 @@ impl Op for AddMm {
 
 impl Kernels for AddMm {
     fn launch(&self, site: &mut Site<'_>) -> Result<()> {
-        gpu::launch(site, gpu::Inputs { a: 1, b: 2, c: Some((0, *self)) }, gpu::Way::Best)
+        gpu::launch(site, gpu::Inputs { a: 1, b: 2, c: Some((0, *self)) }, self.way)
     }
 }
 

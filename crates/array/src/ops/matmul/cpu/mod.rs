@@ -108,7 +108,7 @@ fn multiply<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut c: ArrayV
 }
 
 /// `alpha · sums + beta · c`; a factor of zero takes its term out, whatever it is.
-fn add_scaled<S: Stored>(sums: &mut [S::Sum], c: &HostInput<'_>, AddMm { alpha, beta }: AddMm) {
+fn add_scaled<S: Stored>(sums: &mut [S::Sum], c: &HostInput<'_>, AddMm { alpha, beta, .. }: AddMm) {
     let elements: &[S] = bytemuck::cast_slice(c.bytes());
     let zero = S::Sum::ZERO;
     for (sum, at) in sums.iter_mut().zip(c.offsets()) {

@@ -7,9 +7,11 @@
 //! | `thin` | few rows or few columns |
 //! | `kernels::matmul::tiled` | everything else |
 //!
+//! Where a large f32 product leaves places idle at its end, its last tiles are cut along K (`last_wave`, off until it is measured).
 //! Where the result is small and K long, K is cut into parts that run side by side, and `combine` adds them.
 
 mod combine;
+mod last_wave;
 mod matrices;
 mod sides;
 mod thin;
@@ -43,6 +45,9 @@ pub(super) enum Way {
     /// By the tiled kernel in one of its cuts: what the tests hold against each other.
     #[cfg_attr(not(test), expect(dead_code))]
     Tiled(usize),
+    /// The same with its last wave cut for so many places, whether or not that pays.
+    #[cfg_attr(not(test), expect(dead_code))]
+    Filled(usize, u32),
 }
 
 impl Way {
@@ -51,6 +56,7 @@ impl Way {
         match self {
             Way::Best => 0,
             Way::Tiled(cut) => 1 + cut as u64,
+            Way::Filled(cut, places) => ((places as u64) << 32) | (1 + cut as u64),
         }
     }
 }
@@ -154,6 +160,14 @@ impl Scalars {
         self.list.extend(values.into_iter().map(index));
     }
 
+    /// Adds the axes in front, and where both factors lie.
+    fn factors(&mut self, job: &Job, orders: [Order; 2]) {
+        self.ints(job.pair.batch.iter().copied());
+        for (side, order) in [&job.pair.a, &job.pair.b].into_iter().zip(orders) {
+            self.strided(side.start, [side.pitch(order), 0], &side.batch);
+        }
+    }
+
     /// Adds a strided array's arguments.
     fn strided(&mut self, start: i64, strides: [i64; 2], batch: &Strides) {
         self.indices([start]);
@@ -166,13 +180,14 @@ fn launch_tiled(site: &mut Site<'_>, job: &Job, inputs: &Inputs, way: Way) -> Re
     let (a, b) = (&job.pair.a, &job.pair.b);
     let orders = [a, b].map(|side| side.order().expect("copied if it had none"));
     let cut = match way {
-        Way::Tiled(cut) => CUTS[cut],
+        Way::Tiled(cut) | Way::Filled(cut, _) => CUTS[cut],
         Way::Best => choose_cut(site, job),
     };
     let tiles = |n: i64| (n as u64).div_ceil(cut.tile as u64) as i64;
     let groups = tiles(a.extent) * tiles(b.extent) * job.pair.count();
     let (span, parts) = job.parts(groups);
     let (out, finish_it) = job.destination(site, parts);
+    let wave = if parts == 1 { last_wave::of(site, job, &cut, way, groups) } else { None };
     let form = tiled::Form {
         dtype: job.dtype,
         out: out.dtype,
@@ -184,15 +199,18 @@ fn launch_tiled(site: &mut Site<'_>, job: &Job, inputs: &Inputs, way: Way) -> Re
         long: job.is_long(parts),
         fused: site.target().fused_fma,
     };
-    let mut scalars = Scalars::new(form.long);
-    scalars.ints([a.extent, b.extent, a.depth, job.pair.count(), span, parts]);
-    scalars.ints(job.pair.batch.iter().copied());
-    for (side, order) in [a, b].into_iter().zip(orders) {
-        scalars.strided(side.start, [side.pitch(order), 0], &side.batch);
+    let groups = wave.map_or(groups * parts, |wave| wave.before());
+    if groups > 0 {
+        let mut scalars = Scalars::new(form.long);
+        scalars.ints([a.extent, b.extent, a.depth, job.pair.count(), span, parts]);
+        scalars.factors(job, orders);
+        let operands = [&a.placed, &b.placed, &out];
+        let groups = fold_groups(groups as u64);
+        site.launch(&form.key(), || Ok(tiled::kernel(&form)?), groups, &operands, &scalars.list)?;
     }
-    let operands = [&a.placed, &b.placed, &out];
-    let groups = fold_groups((groups * parts) as u64);
-    site.launch(&form.key(), || Ok(tiled::kernel(&form)?), groups, &operands, &scalars.list)?;
+    if let Some(wave) = wave {
+        last_wave::launch(site, job, &form, &wave, &out)?;
+    }
     if finish_it { finish(site, job, inputs, &out, parts) } else { Ok(()) }
 }
 

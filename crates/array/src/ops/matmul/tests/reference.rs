@@ -1,5 +1,6 @@
 //! Every kernel against sums in double precision, with the error that sums in single precision may have.
 
+use super::super::addmm::{AddMm, addmm_by};
 use super::super::gpu::Way;
 use super::super::{addmm, matmul, product_by};
 use super::{array, complex, lying, on_each_device, values};
@@ -178,6 +179,51 @@ fn every_cut_of_the_tiled_kernel_matches_double_precision() {
             check_lying([1, tile, 33, step + 1], Dtype::C64, in_order, Way::Tiled(i));
         }
     }
+}
+
+#[test]
+fn a_last_wave_that_is_cut_matches_double_precision() {
+    for (i, cut) in CUTS.iter().enumerate() {
+        let (tile, step) = (cut.tile as usize, cut.step as usize);
+        // A wave of six tiles and one; less than a wave, of whole quads; a stack, anything; a wave of five and four of a stack.
+        for (size, places) in [
+            ([1, 7 * tile, tile, 6 * step], 6),
+            ([1, 2 * tile + 4, tile + 8, 9 * step + 4], 7),
+            ([3, tile + 1, tile - 3, 5 * step + 1], 4),
+            ([3, 3 * tile - 2, 20, 7 * step], 5),
+        ] {
+            for lie in [in_order as fn(usize, usize, usize) -> [i64; 3], transposed] {
+                check_lying(size, Dtype::F32, lie, Way::Filled(i, places));
+            }
+        }
+    }
+    // More rows of tiles than are walked together, the places of a large device, too few steps to cut.
+    check_lying([1, 300, 70, 300], Dtype::F32, in_order, Way::Filled(2, 16));
+    check_lying([1, 100, 90, 400], Dtype::F32, in_order, Way::Filled(2, 264));
+    check_lying([1, 100, 90, 30], Dtype::F32, in_order, Way::Filled(2, 7));
+    let stats = crate::eval::stats();
+    let launched = |name: &str| stats.launches.get(name).copied().unwrap_or(0);
+    let products = if stats.gpu.is_some() { 8 * CUTS.len() as u64 + 2 } else { 0 };
+    assert!(launched("matmul_pieces") >= products && launched("matmul_add_pieces") >= products, "{stats:?}");
+}
+
+#[test]
+fn addmm_adds_to_pieces_too() {
+    let size = [2, 70, 45, 150];
+    let [count, m, n, k] = size;
+    let (a, left) = matrices([count, m, k], 1, Dtype::F32);
+    let (b, right) = matrices([count, k, n], 2, Dtype::F32);
+    let (c, row) = matrices([1, 1, n], 3, Dtype::F32);
+    let (mut sums, mut sizes) = exact(&a, &b, size, Dtype::F32);
+    for (at, (sum, size)) in sums.iter_mut().zip(&mut sizes).enumerate() {
+        let term = 0.75 * c[at % n];
+        (*sum, *size) = (*sum * 1.5 + term, *size * 1.5 + term.abs());
+    }
+    on_each_device(Dtype::F32, |device| {
+        let op = AddMm { alpha: 1.5, beta: 0.75, way: Way::Filled(2, 7) };
+        let found = values(&addmm_by([&row, &left, &right], op).expect("they match"));
+        check(&found, &(sums.clone(), sizes.clone()), k + 1, Dtype::F32, &format!("addmm on {device}"));
+    });
 }
 
 #[test]
