@@ -416,7 +416,7 @@ impl Array {
     /// Takes the values away: they were overwritten by an evaluation that failed.
     pub(crate) fn lose(&self) {
         let mut state = self.node.lock();
-        let lost = (std::mem::replace(&mut state.origin, Some(Origin::Lost)), state.data.take());
+        let lost = (state.origin.replace(Origin::Lost), state.data.take());
         drop(state);
         drop(lost);
     }
