@@ -39,6 +39,8 @@ def state(module, name):
 
 
 def main():
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit("usage: names.py API.json [--all]: what of MLX's public names is bound, and what is not")
     api = json.load(open(sys.argv[1]))
     found = [(module, name, state(module, name)) for module, name in names(api)]
     for module, name, what in found:
