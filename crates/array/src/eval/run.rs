@@ -55,7 +55,7 @@ pub(crate) fn run(plan: &Plan, tape: &Tape, pace: Pace) -> Result<Done> {
     let _run = trace::span(|| "run").of("steps", plan.steps.len());
     let mut run =
         Run { plan, tape, slots: vec![None; plan.slots.len()], streams: HashMap::new(), overwritten: Vec::new() };
-    let events = run.events(pace).inspect_err(|_| run.lose_overwritten())?;
+    let events = run.events(pace).inspect_err(|_| run.give_up())?;
     // Slots of no bytes have no step that begins them.
     for (_, placed) in &plan.results {
         if let Home::Slot(slot) = placed.home
@@ -98,8 +98,13 @@ impl Run<'_> {
         }
     }
 
-    /// Of a run that failed: arrays that were overwritten have no values any longer, and whoever needs them must hear of it.
-    fn lose_overwritten(&self) {
+    /// After a failure or an interrupt: what was recorded is submitted, so that it lets go of its memory. Arrays that were overwritten have
+    /// no values any longer, and whoever needs them must hear of it.
+    fn give_up(&self) {
+        for stream in self.streams.values() {
+            // What failed first is told.
+            let _ = stream.commit();
+        }
         for &leaf in &self.overwritten {
             if let Some(Value { spec: SpecRef::Of(array), .. }) = self.tape.values.get(leaf as usize) {
                 array.lose();
