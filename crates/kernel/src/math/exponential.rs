@@ -58,6 +58,9 @@ fn exp_near_zero(r: Val<'_>) -> Val<'_> {
 }
 
 pub(super) fn exp(x: Val<'_>) -> Val<'_> {
+    if x.is_never_positive() {
+        return exp_of_not_positive(x);
+    }
     let x = x.lt(EXP_MIN).select(EXP_MIN, x);
     // As an integer the largest power also stops infinity and NaN, which go on in r.
     let sum = float(bits(x.fma(LOG2_E, ROUNDER)).min(MOST_POWER.to_bits() as i32));
@@ -67,6 +70,21 @@ pub(super) fn exp(x: Val<'_>) -> Val<'_> {
     let (up, rest) = halves_of_power(bits(sum));
     exp_near_zero(r) * up * rest
 }
+
+/// `e^x` where it is at most 1, with the bits of `exp` in fewer operations: nothing becomes infinite, and 2^64 times the result
+/// is always normal, so that one shift makes its power of two.
+fn exp_of_not_positive(x: Val<'_>) -> Val<'_> {
+    /// `ROUNDER` with the exponent's bias and the 64.
+    const BIASED: f32 = ROUNDER + 191.0;
+    let x = x.lt(EXP_MIN).select(EXP_MIN, x);
+    let sum = x.fma(LOG2_E, BIASED);
+    let n = sum - BIASED;
+    let r = n.fma(-LN_2_REST, n.fma(-LN_2, x));
+    exp_near_zero(r) * float(bits(sum) << 23) * TWO_TO_MINUS_64
+}
+
+/// 2^-64.
+const TWO_TO_MINUS_64: f32 = 1.0 / 18_446_744_073_709_551_616.0;
 
 /// `e^x` for `x` between -87 and 88, where it is normal.
 pub(super) fn exp_normal(x: Val<'_>) -> Val<'_> {
