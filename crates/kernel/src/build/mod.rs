@@ -18,6 +18,7 @@ mod control;
 mod group;
 mod matrix;
 mod operators;
+mod sign;
 mod value;
 
 use std::cell::RefCell;
@@ -28,6 +29,8 @@ pub use access::{Buffer, PrivateArray, SharedArray};
 pub use control::Values;
 pub use matrix::TileRef;
 pub use value::{Literal, Operand, Val};
+
+use sign::Sides;
 
 use crate::error::{Error, Result};
 use crate::ir::{Access, ArrayDecl, Block, BufferParam, Builtin, Inst, Kernel, Line, Op, Results, ScalarParam, Value};
@@ -56,7 +59,25 @@ struct State {
     known: HashMap<Known, Value>,
     /// Blocks that are open, innermost last.
     open: Vec<Block>,
+    /// On which sides of zero values may be; those beyond the end on both.
+    sides: Vec<Sides>,
     error: Option<Error>,
+}
+
+impl State {
+    /// Notes on which sides of zero a new value may be.
+    fn note_sides(&mut self, id: Value, ty: Type, op: &Op) {
+        let Some(scalar) = ty.scalar() else { return };
+        let sides = Sides::of_result(op, scalar, |value| self.sides_of(value));
+        if sides != Sides::BOTH {
+            self.sides.resize(id.index(), Sides::BOTH);
+            self.sides.push(sides);
+        }
+    }
+
+    fn sides_of(&self, value: Value) -> Sides {
+        self.sides.get(value.index()).copied().unwrap_or(Sides::BOTH)
+    }
 }
 
 /// What is the same wherever it is asked for.
@@ -77,7 +98,16 @@ impl Builder {
     fn new(name: &str, workgroup: [u32; 3]) -> Builder {
         let kernel = Kernel::empty(name.to_owned(), workgroup);
         let (top, known) = (Vec::new(), HashMap::new());
-        Builder { state: RefCell::new(State { kernel, top, known, open: vec![Block::default()], error: None }) }
+        Builder {
+            state: RefCell::new(State {
+                kernel,
+                top,
+                known,
+                open: vec![Block::default()],
+                sides: Vec::new(),
+                error: None,
+            }),
+        }
     }
 
     fn finish(self) -> Result<Kernel> {
@@ -276,6 +306,7 @@ impl Builder {
         let line = here();
         let mut state = self.state.borrow_mut();
         let id = state.kernel.fresh(ty);
+        state.note_sides(id, ty, &op);
         let block = state.open.last_mut().expect("the body is open until the end");
         block.insts.push(Inst { results: Results::from_iter([id]), op, line });
         Val { k: self, id }
@@ -286,11 +317,16 @@ impl Builder {
     fn once(&self, what: Known, ty: Type, op: Op) -> Val<'_> {
         let line = here();
         let state = &mut *self.state.borrow_mut();
-        let id = *state.known.entry(what).or_insert_with(|| {
-            let id = state.kernel.fresh(ty);
-            state.top.push(Inst { results: Results::from_iter([id]), op, line });
-            id
-        });
+        let id = match state.known.get(&what) {
+            Some(&id) => id,
+            None => {
+                let id = state.kernel.fresh(ty);
+                state.note_sides(id, ty, &op);
+                state.top.push(Inst { results: Results::from_iter([id]), op, line });
+                state.known.insert(what, id);
+                id
+            }
+        };
         Val { k: self, id }
     }
 
@@ -302,6 +338,11 @@ impl Builder {
 
     pub(crate) fn type_of(&self, value: Value) -> Type {
         self.state.borrow().kernel.type_of(value)
+    }
+
+    /// Whether a float is known to be negative, a zero or NaN.
+    pub(crate) fn is_never_positive(&self, value: Value) -> bool {
+        !self.state.borrow().sides_of(value).above
     }
 
     pub(crate) fn note_mistake(&self, line: Line, message: String) {

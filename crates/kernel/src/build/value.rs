@@ -229,6 +229,11 @@ impl<'k> Val<'k> {
         self.binary(if self.is_float() { BinaryOp::Max } else { BinaryOp::MaxS }, other, NUMBER)
     }
 
+    /// Whether the kernel so far shows that a float is negative, a zero or NaN.
+    pub(crate) fn is_never_positive(self) -> bool {
+        self.k.is_never_positive(self.id)
+    }
+
     /// `self * b + c` of floats, rounded once.
     #[track_caller]
     pub fn fma(self, b: impl Operand<'k>, c: impl Operand<'k>) -> Val<'k> {

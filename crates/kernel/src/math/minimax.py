@@ -58,6 +58,14 @@ def fit(f, low, high, count, weight, points=1500, fixed=()):
         done.append(float(np.float32(lawson(columns, rest)[0])))
 
 
+def through(f, points, low, high):
+    """The polynomial that meets f at the points, in float32 coefficients, and its largest relative error from low to high."""
+    powers = mp.matrix([[mp.mpf(x) ** i for i in range(len(points))] for x in points])
+    coefficients = [float(np.float32(c)) for c in mp.lu_solve(powers, mp.matrix([f(mp.mpf(x)) for x in points]))]
+    value = lambda x: sum(mp.mpf(c) * x**i for i, c in enumerate(coefficients))
+    return coefficients, max(abs(float(value(x) / f(x) - 1)) for x in map(mp.mpf, np.linspace(low, high, 1001)))
+
+
 def f32(value):
     """The nearest float32, exactly."""
     return mp.mpf(float(np.float32(value)))
@@ -145,7 +153,6 @@ FITS = {
     "EXP": ((expm1_over_square, lambda r: r * r / mp.exp(r)), -0.3476133, 0.3476133, 5, {}),
     "EXP2": ((lambda r: (mp.mpf(2) ** r - 1) / r, lambda r: r / mp.mpf(2) ** r), -0.5, 0.5, 6, {}),
     "EXPM1": ((expm1_over_square, lambda r: r * r / mp.expm1(r)), -0.5, 0.5, 6, {}),
-    "SIGMOID": ((lambda e: 1 / (1 + e), lambda e: 1 + e), 0.0, 1.0, 6, {}),
     "TANH": ((expm1_over_square, lambda r: r * r / mp.expm1(r)), -0.34665, 0.34665, 5, {}),
     "LOG": ((log_over_square, lambda f: f * f / mp.log1p(f)), -1 / 3 - 1e-6, 1 / 3 + 1e-6, 9, {}),
     "SIN": (odd(mp.sin), TINY, 0.64, 3, {}),
@@ -179,11 +186,20 @@ FITS = {
     "TANGENT": (less_first(of_root(lambda s: mp.pi * mp.tan(mp.pi * s) / s), 1e-30), TINY, 0.0626, 8, {"points": 400}),
 }
 
+# name: (function, where it is met, low, high)
+MEETINGS = {
+    # Met at 1, where a value below 1/2 would not subtract from 1 exactly, and near arguments whose results' errors add up.
+    "SIGMOID": (lambda e: 1 / (1 + e), [0.03, 0.3, 0.7, 1.0004], 0.0, 1.0),
+}
+
 
 def main(names):
-    for name in names or FITS:
-        (f, weight), low, high, count, more = FITS[name]
-        coefficients, error = fit(f, low, high, count, weight, **more)
+    for name in names or [*FITS, *MEETINGS]:
+        if name in MEETINGS:
+            coefficients, error = through(*MEETINGS[name])
+        else:
+            (f, weight), low, high, count, more = FITS[name]
+            coefficients, error = fit(f, low, high, count, weight, **more)
         print(f"{name}: error 2^{np.log2(error):.1f}")
         print("  ", ", ".join(np.format_float_positional(np.float32(c), unique=True, trim="0") if abs(c) > 1e-5 else str(np.float32(c)) for c in coefficients))
 

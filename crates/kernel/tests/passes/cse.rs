@@ -23,6 +23,21 @@ fn the_same_is_computed_once() {
 }
 
 #[test]
+fn a_sigmoid_shares_the_exponential_of_the_negated_distance() {
+    let alone = after(cse, |k| {
+        let (x, y) = (k.input("x", Elem::F32), k.output("y", Elem::F32));
+        y.store(k.lane(), x.load(k.lane()).sigmoid());
+    });
+    let both = after(cse, |k| {
+        let (x, y) = (k.input("x", Elem::F32), k.output("y", Elem::F32));
+        let x = x.load(k.lane());
+        y.store(k.lane(), x.sigmoid() - (-x.abs()).exp());
+    });
+    assert_eq!(named(&both, "fma"), named(&alone, "fma"), "{both}");
+    assert_eq!(named(&both, "mul"), named(&alone, "mul"), "{both}");
+}
+
+#[test]
 fn what_a_surrounding_block_computed_is_used_but_not_what_a_sibling_did() {
     let kernel = after(cse, |k| {
         let (n, y) = (k.arg_i32("n"), k.output("y", Elem::I32));
