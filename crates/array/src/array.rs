@@ -125,6 +125,7 @@ pub(crate) fn call_known(op: &'static dyn Op, inputs: Inputs, result: Spec) -> R
 pub(crate) fn call_shared(op: OpRef, inputs: Inputs, stream: Stream) -> Result<SmallVec<[Array; 1]>> {
     let accept = |specs: &[&Spec]| -> Result<(Specs, bool)> {
         let results = op.infer(specs)?;
+        results.iter().try_for_each(|result| shape::refuse_uncountable(op.name(), &result.shape))?;
         refuse_doubles(op.name(), specs.iter().copied().chain(&results), stream)?;
         let by_meaning = is_by_meaning(&*op, specs, &results, stream)?;
         Ok((results, by_meaning))

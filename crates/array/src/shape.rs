@@ -63,6 +63,17 @@ pub fn size_of(shape: &[i32]) -> usize {
     shape.iter().fold(1usize, |size, &n| size.saturating_mul(n as usize))
 }
 
+/// Refuses a shape of more elements than places can be counted.
+pub(crate) fn refuse_uncountable(op: &str, shape: &[i32]) -> Result<()> {
+    match size_of(shape) > i64::MAX as usize {
+        true => {
+            let shape = display(shape);
+            Err(Error::Value(format!("[{op}] an array must have fewer than 2^63 elements but shape {shape} has more.")))
+        }
+        false => Ok(()),
+    }
+}
+
 /// A shape as Python writes it: `(2, 3)`, `(4,)`, `()`.
 pub fn display(shape: &[i32]) -> String {
     let parts: Vec<String> = shape.iter().map(i32::to_string).collect();
@@ -143,7 +154,7 @@ impl Layout {
             if n != 1 && stride != expected {
                 return false;
             }
-            expected *= n as i64;
+            expected = expected.saturating_mul(n as i64);
         }
         true
     }
@@ -160,8 +171,8 @@ impl Layout {
         }
         let (mut low, mut high) = (self.offset, self.offset);
         for (&n, &stride) in self.shape.iter().zip(&self.strides) {
-            let span = stride * (n as i64 - 1);
-            if span < 0 { low += span } else { high += span }
+            let span = stride.saturating_mul(n as i64 - 1);
+            if span < 0 { low = low.saturating_add(span) } else { high = high.saturating_add(span) }
         }
         Some((low, high))
     }
@@ -177,11 +188,11 @@ impl Layout {
     }
 }
 
-/// The strides of elements without gaps, the last axis fastest.
+/// The strides of elements without gaps, the last axis fastest. Where there are none, sizes may be any: then the most there is.
 pub fn contiguous_strides(shape: &[i32]) -> Strides {
     let mut strides: Strides = SmallVec::from_elem(1, shape.len());
     for i in (1..shape.len()).rev() {
-        strides[i - 1] = strides[i] * shape[i].max(1) as i64;
+        strides[i - 1] = strides[i].saturating_mul(shape[i].max(1) as i64);
     }
     strides
 }
@@ -199,9 +210,10 @@ pub fn collapse(shape: &[i32], strides: &[&[i64]]) -> (SmallVec<[i64; 4]>, Vec<S
             && joined
                 .iter()
                 .zip(strides)
-                .all(|(done, s)| *done.last().expect("as many as sizes") == s[axis] * n as i64);
+                .all(|(done, s)| *done.last().expect("as many as sizes") == s[axis].saturating_mul(n as i64));
         if fits {
-            *sizes.last_mut().expect("not empty") *= n as i64;
+            let last = sizes.last_mut().expect("not empty");
+            *last = last.saturating_mul(n as i64);
             joined.iter_mut().zip(strides).for_each(|(done, s)| *done.last_mut().expect("as many as sizes") = s[axis]);
         } else {
             sizes.push(n as i64);

@@ -83,7 +83,7 @@ fn a_cache_that_grows_in_flight_is_updated_in_place_and_right() {
 #[test]
 fn a_failure_is_told_to_who_looks_and_the_array_can_be_evaluated_again() {
     on_cpu(|| {
-        let huge = || full(&[i32::MAX, i32::MAX, 1 << 20], Array::scalar(1f32), None);
+        let huge = || full(&[i32::MAX, 1 << 30], Array::scalar(1f32), None);
         let copied = |x: &Array| pumice::ops::views::contiguous(x, false);
         let (x, y) = (huge().expect("a graph"), huge().expect("a graph"));
         let [x, y] = [copied(&x).expect("a graph"), copied(&y).expect("a graph")];

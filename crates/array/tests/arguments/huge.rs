@@ -10,7 +10,7 @@ use pumice::ops::matmul::outer;
 use pumice::ops::reduce::sum;
 use pumice::ops::softmax::softmax;
 use pumice::ops::unary::exp;
-use pumice::ops::views::contiguous;
+use pumice::ops::views::{as_strided, contiguous, reshape, transpose};
 use pumice::{Array, Dtype, Error, Result, default_stream, random, with_stream};
 
 use crate::rig;
@@ -74,6 +74,43 @@ fn a_view_without_end_cannot_be_read_but_a_part_of_it_can() {
             assert!(matches!(view.to_vec::<f32>(), Err(Error::Memory(_))), "{device}");
             let corner = view.index((FAR - 1, (FAR - 3)..FAR)).expect("it has that many elements");
             assert_eq!(corner.to_vec::<f32>().expect("three values"), [1.0; 3], "{device}");
+        });
+    }
+}
+
+#[test]
+fn more_elements_than_can_be_counted_are_refused_when_the_graph_is_built() {
+    let makings: &[Making] = &[
+        || broadcast_to(&Array::from_slice(&[1f32], &[1])?, &[FAR, FAR, FAR]),
+        || full(&[FAR, FAR, 4], 1f32, None),
+        || zeros(&[FAR, FAR, FAR, FAR], Dtype::Bool),
+        || add(broadcast_to(&endless()?, &[2, FAR, FAR])?, broadcast_to(&endless()?, &[FAR, 1, FAR])?),
+        || outer(&reshape(&broadcast_to(&Array::scalar(1f32), &[1 << 30, 1])?, &[1 << 30])?, &endless()?),
+        || as_strided(&Array::from_slice(&[1f32], &[1])?, Some(&[FAR, FAR, FAR]), Some(&[0, 0, 0]), 0),
+        || as_strided(&Array::from_slice(&[1f32], &[1])?, Some(&[FAR, FAR, FAR]), None, 0),
+        || random::bits(&[FAR, FAR, FAR], 4, Some(&random::key(1)?)),
+    ];
+    for device in rig::devices() {
+        let stream = default_stream(device).expect("the device is there");
+        for (number, make) in makings.iter().enumerate() {
+            with_stream(stream, || match make() {
+                Err(Error::Value(text)) => assert!(text.starts_with('['), "{number} on {device}: {text}"),
+                other => panic!("{number} on {device} has more than 2^63 elements but: {other:?}"),
+            });
+        }
+    }
+}
+
+#[test]
+fn arrays_of_nothing_may_have_any_sizes_beside_the_zero() {
+    for device in rig::devices() {
+        let stream = default_stream(device).expect("the device is there");
+        with_stream(stream, || {
+            for shape in [[0, FAR, FAR, FAR], [FAR, FAR, FAR, 0], [FAR, 0, FAR, FAR]] {
+                let nothing = zeros(&shape, Dtype::F32).expect("no elements");
+                let turned = transpose(&exp(&nothing).expect("a graph"), None).expect("a view");
+                assert_eq!(contiguous(&turned, false).and_then(|x| x.to_vec::<f32>()).expect("nothing"), [0f32; 0]);
+            }
         });
     }
 }

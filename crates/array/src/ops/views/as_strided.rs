@@ -17,15 +17,16 @@ use crate::shape::{self, Layout, Shape, Spec, Strides};
 /// array's, without strides those of a shape without gaps.
 pub fn as_strided(x: &Array, shape: Option<&[i32]>, strides: Option<&[i64]>, offset: i64) -> Result<Array> {
     let shape = Shape::from_slice(shape.unwrap_or(x.shape()));
+    if let Some(n) = shape.iter().find(|&&n| n < 0) {
+        return Err(Error::Value(format!("[as_strided] the sizes of a shape must not be negative but one is {n}.")));
+    }
+    shape::refuse_uncountable("as_strided", &shape)?;
     let strides = strides.map_or_else(|| shape::contiguous_strides(&shape), SmallVec::from_slice);
     if shape.len() != strides.len() {
         let (sizes, strides) = (shape.len(), strides.len());
         return Err(Error::Value(format!(
             "[as_strided] there must be {sizes} strides, one an axis, but are {strides}."
         )));
-    }
-    if let Some(n) = shape.iter().find(|&&n| n < 0) {
-        return Err(Error::Value(format!("[as_strided] the sizes of a shape must not be negative but one is {n}.")));
     }
     look(AsStrided { shape, strides, offset }, x)
 }
