@@ -130,6 +130,25 @@ fn streams_that_are_cleared_or_end_finish_their_work() {
 }
 
 #[test]
+fn whoever_knows_a_stream_may_wait_for_its_work() {
+    let (tell, told) = std::sync::mpsc::channel();
+    let (done, wait) = std::sync::mpsc::channel::<()>();
+    let working = thread::spawn(move || {
+        let stream = pumice::default_stream(Device::CPU).expect("the CPU is there");
+        let [y, _] = on_cpu(|| long_work(1.0)).expect("a graph");
+        async_eval(std::slice::from_ref(&y)).expect("it starts");
+        tell.send((stream, y)).expect("somebody listens");
+        wait.recv().expect("the other is through");
+    });
+    let (stream, y) = told.recv().expect("it tells");
+    synchronize(stream).expect("it is waited for");
+    assert!(y.is_evaluated());
+    done.send(()).expect("it listens");
+    working.join().expect("the thread ends well");
+    synchronize(stream).expect("there is nothing to wait for");
+}
+
+#[test]
 fn threads_that_evaluate_in_flight_agree_with_those_that_wait() {
     let expected: Vec<Vec<f32>> = (0..4)
         .map(|i| on_cpu(|| long_work(1.0 + i as f32 / 8.0).expect("a graph")[0].to_vec().expect("it is computed")))

@@ -4,10 +4,10 @@
 //! A graph may be built for any stream, but only the thread that has the stream can evaluate it there, as in MLX.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
 use smallvec::SmallVec;
 
@@ -159,11 +159,12 @@ pub fn clear_streams() -> Result<()> {
 fn make(device: Device, options: StreamOptions) -> Result<(Stream, Behind)> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     expect_available("new_stream", device)?;
+    let index = NEXT.fetch_add(1, Ordering::Relaxed);
     let open = match device.kind {
-        DeviceKind::Cpu => Behind::Cpu(Arc::default()),
+        DeviceKind::Cpu => Behind::Cpu(new_worker(index)),
         DeviceKind::Gpu => Behind::Gpu(Arc::new(the_gpu()?.device().stream_with(options)?)),
     };
-    Ok((Stream { index: NEXT.fetch_add(1, Ordering::Relaxed), device }, open))
+    Ok((Stream { index, device }, open))
 }
 
 fn expect_available(op: &str, device: Device) -> Result<()> {
@@ -231,7 +232,27 @@ pub(crate) fn cpu_worker(stream: Stream) -> Option<Arc<Worker>> {
 
 /// Waits until everything given to a stream is done, and tells of what failed since somebody last waited for it.
 pub fn synchronize(stream: Stream) -> Result<()> {
-    open(stream)?.synchronize()
+    match (open(stream), stream.device.kind) {
+        (Ok(behind), _) => behind.synchronize(),
+        // Another thread's, or none that is left: its work may be waited for all the same.
+        (Err(_), DeviceKind::Cpu) => others_worker(stream).map_or(Ok(()), |worker| worker.synchronize()),
+        (Err(error), DeviceKind::Gpu) => Err(error),
+    }
+}
+
+/// The workers of all threads' CPU streams, by the streams' numbers.
+static WORKERS: Mutex<BTreeMap<u32, Weak<Worker>>> = Mutex::new(BTreeMap::new());
+
+fn others_worker(stream: Stream) -> Option<Arc<Worker>> {
+    WORKERS.lock().unwrap_or_else(PoisonError::into_inner).get(&stream.index)?.upgrade()
+}
+
+fn new_worker(number: u32) -> Arc<Worker> {
+    let worker = Arc::default();
+    let mut workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
+    workers.retain(|_, worker| worker.strong_count() > 0);
+    workers.insert(number, Arc::downgrade(&worker));
+    worker
 }
 
 /// What the wheel does with several threads.
