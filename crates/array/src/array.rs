@@ -116,6 +116,7 @@ pub(crate) fn call_one(op: impl Into<OpRef>, inputs: impl IntoIterator<Item = Ar
 /// Calls an op whose one result is known, and that every device computes as it is: what most calls are, without the questions.
 pub(crate) fn call_known(op: &'static dyn Op, inputs: Inputs, result: Spec) -> Result<Array> {
     let stream = current_stream()?;
+    shape::refuse_uncountable(op.name(), &result.shape)?;
     refuse_doubles(op.name(), inputs.iter().map(Array::spec).chain([&result]), stream)?;
     let tracer = inputs.iter().any(Array::is_tracer);
     let call = Call { op: OpRef::Static(op), inputs, stream, by_meaning: false };

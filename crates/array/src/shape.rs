@@ -63,7 +63,7 @@ pub fn size_of(shape: &[i32]) -> usize {
     shape.iter().fold(1usize, |size, &n| size.saturating_mul(n as usize))
 }
 
-/// Refuses a shape of more elements than places can be counted.
+/// Refuses a result of more elements than places can be counted. Views of what is there may have more: they need none.
 pub(crate) fn refuse_uncountable(op: &str, shape: &[i32]) -> Result<()> {
     match size_of(shape) > i64::MAX as usize {
         true => {
@@ -188,7 +188,8 @@ impl Layout {
     }
 }
 
-/// The strides of elements without gaps, the last axis fastest. Where there are none, sizes may be any: then the most there is.
+/// The strides of elements without gaps, the last axis fastest; at most the most there is, for views beyond all memory and for shapes
+/// that have any sizes beside a zero.
 pub fn contiguous_strides(shape: &[i32]) -> Strides {
     let mut strides: Strides = SmallVec::from_elem(1, shape.len());
     for i in (1..shape.len()).rev() {

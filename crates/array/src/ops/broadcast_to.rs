@@ -20,7 +20,6 @@ pub fn broadcast_to(x: &Array, shape: &[i32]) -> Result<Array> {
     // Of what is known already, so is the view of it: plain numbers beside arrays make no calls.
     if let Some(data) = x.data().filter(|_| !x.is_tracer()) {
         let spec = op.infer(&[x.spec()])?.remove(0);
-        shape::refuse_uncountable("broadcast_to", shape)?;
         let layout = data.layout.broadcast_to(shape);
         return Ok(Array::evaluated(spec, Data { source: data.source, layout }));
     }
