@@ -19,8 +19,9 @@ use crate::ops::reduce::cpu::{WORTH, in_threads, of_rows_without_gaps};
 use crate::ops::reduce::leading_axes;
 use crate::shape::Spec;
 
-/// Elements that are worked on together.
-const BLOCK: usize = 16 << 10;
+/// Elements that are worked on together: with their results what the second-level cache holds. Twice as many are no faster, half as
+/// many a tenth slower.
+const BLOCK: usize = 32 << 10;
 /// Elements of a row that are worked on at once.
 const LANES: usize = 8;
 
@@ -168,17 +169,12 @@ struct Part<'a> {
 impl Part<'_> {
     fn block<X: Rounded, T: Rounded>(&self, x: &[X], out: &mut [T], room: &mut Room) {
         let Room { elements, sums, scales } = room;
-        elements.resize(x.len(), 0.0);
-        vectorised(
-            &mut elements[..],
-            x,
-            #[inline(always)]
-            |elements, x| {
-                for (element, x) in elements.iter_mut().zip(x) {
-                    *element = x.value();
-                }
-            },
-        );
+        // What is f32 already and stays as it is needs no copy.
+        let plain = (X::DTYPE == Dtype::F32 && !self.norm.centred).then(|| bytemuck::cast_slice::<X, f32>(x));
+        if plain.is_none() {
+            elements.resize(x.len(), 0.0);
+            widen(x, elements);
+        }
         sums.resize(x.len() / self.n, 0.0);
         scales.resize(x.len() / self.n, 0.0);
         let share = (1.0 / self.n as f64) as f32;
@@ -187,6 +183,7 @@ impl Part<'_> {
             sums.iter_mut().for_each(|sum| *sum *= share);
             centre(elements, sums, self.n);
         }
+        let elements = plain.unwrap_or(elements);
         of_rows_without_gaps::<SumOfSquares>(elements, self.n, sums);
         let [share, eps] = [share, self.norm.eps].map(f32::to_le_bytes);
         let inputs = [Input::Contiguous(bytemuck::cast_slice(sums)), Input::Scalar(&share), Input::Scalar(&eps)];
@@ -199,6 +196,20 @@ impl Part<'_> {
             (Some(weight), Some(bias)) => finish::<T, true, true>(elements, scales, [weight, bias], out, self.n),
         }
     }
+}
+
+/// The elements in f32.
+fn widen<X: Rounded>(x: &[X], elements: &mut [f32]) {
+    vectorised(
+        elements,
+        x,
+        #[inline(always)]
+        |elements, x| {
+            for (element, x) in elements.iter_mut().zip(x) {
+                *element = x.value();
+            }
+        },
+    );
 }
 
 /// Takes its mean from every row.
