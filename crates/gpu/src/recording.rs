@@ -10,6 +10,7 @@ use crate::hazards::HazardTracker;
 use crate::memory::Buffer;
 use crate::pipeline::Pipeline;
 use crate::replay::Instance;
+use crate::stats::LaunchCount;
 use crate::timestamps::Timestamp;
 use crate::trace::{Clock, Times};
 
@@ -32,10 +33,18 @@ pub(crate) struct Recording {
 #[derive(Default)]
 pub(crate) struct Held {
     pub(crate) buffers: Vec<Buffer>,
-    /// Kernels with how often each was launched, in about the order of their last launch.
-    pub(crate) kernels: Vec<(Pipeline, u64)>,
+    /// What was launched, in about the order of the last launch.
+    pub(crate) kernels: Vec<Launched>,
     pub(crate) timestamps: Vec<Timestamp>,
     pub(crate) plan: Option<Arc<Instance>>,
+}
+
+/// Launches of one kernel of about one size.
+pub(crate) struct Launched {
+    pipeline: Pipeline,
+    /// Their workgroups, rounded up to a power of two.
+    groups: u64,
+    count: u64,
 }
 
 /// How much was recorded.
@@ -68,7 +77,7 @@ impl Recording {
         mut clock: Option<Clock<'_>>,
     ) {
         let waits = self.order(tracker, launch.reads, launch.writes, || launch.pipeline.name().clone());
-        self.held.launched(launch.pipeline);
+        self.held.launched(launch);
         self.begin(&mut clock, waits);
         self.commands.dispatch(launch.pipeline, launch.groups, arguments);
         self.end(&mut clock, || (launch.pipeline.name().clone(), Some(launch.groups)));
@@ -183,20 +192,25 @@ impl Recording {
 
 impl Held {
     /// Counts a launch and holds its kernel.
-    pub(crate) fn launched(&mut self, pipeline: &Pipeline) {
-        for (kernel, count) in self.kernels.iter_mut().rev().take(RECENT_KERNELS) {
-            if kernel.raw() == pipeline.raw() {
-                *count += 1;
+    pub(crate) fn launched(&mut self, launch: &Launch<'_>) {
+        let groups = launch.groups.iter().map(|&n| u64::from(n)).product::<u64>().next_power_of_two();
+        for known in self.kernels.iter_mut().rev().take(RECENT_KERNELS) {
+            if known.pipeline.raw() == launch.pipeline.raw() && known.groups == groups {
+                known.count += 1;
                 return;
             }
         }
-        self.kernels.push((pipeline.clone(), 1));
+        self.kernels.push(Launched { pipeline: launch.pipeline.clone(), groups, count: 1 });
     }
 
-    /// All kernels with how often each was launched, those of a replayed plan last.
-    pub(crate) fn launches(&self) -> impl DoubleEndedIterator<Item = (&Arc<str>, u64)> {
+    /// What was launched, those of a replayed plan last.
+    pub(crate) fn launches(&self) -> impl DoubleEndedIterator<Item = LaunchCount<'_>> {
         let planned = self.plan.iter().flat_map(|plan| plan.launches());
-        self.kernels.iter().chain(planned).map(|(kernel, count)| (kernel.name(), *count))
+        let count = |launched| {
+            let &Launched { ref pipeline, groups, count } = launched;
+            LaunchCount { kernel: pipeline.name(), groups, count }
+        };
+        self.kernels.iter().chain(planned).map(count)
     }
 }
 

@@ -13,6 +13,8 @@ use crate::device::Device;
 pub struct Statistics {
     /// Launches per kernel name, replayed ones included.
     pub launches: BTreeMap<String, u64>,
+    /// The same by size: per kernel name, launches per number of workgroups, rounded up to a power of two.
+    pub launch_sizes: BTreeMap<String, BTreeMap<u64, u64>>,
     /// Copies recorded, uploads and downloads through staging included.
     pub copies: u64,
     /// Fills recorded.
@@ -56,10 +58,19 @@ impl Statistics {
     }
 }
 
+/// How often a kernel was launched with about as many workgroups.
+pub(crate) struct LaunchCount<'a> {
+    pub(crate) kernel: &'a Arc<str>,
+    /// Workgroups, rounded up to a power of two.
+    pub(crate) groups: u64,
+    pub(crate) count: u64,
+}
+
 /// The live counters behind `Statistics`.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    launches: Mutex<BTreeMap<Arc<str>, u64>>,
+    /// Per kernel, launches per number of workgroups.
+    launches: Mutex<BTreeMap<Arc<str>, BTreeMap<u64, u64>>>,
     pub(crate) copies: Counter,
     pub(crate) fills: Counter,
     pub(crate) barriers: Counter,
@@ -74,14 +85,14 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// Adds a submission's launches, kernel by kernel.
-    pub(crate) fn add_launches<'a>(&self, kernels: impl Iterator<Item = (&'a Arc<str>, u64)>) {
-        let mut launches = self.launches.lock().unwrap_or_else(PoisonError::into_inner);
-        for (name, count) in kernels {
-            match launches.get_mut(name) {
-                Some(sum) => *sum += count,
+    /// Adds a submission's launches.
+    pub(crate) fn add_launches<'a>(&self, launches: impl Iterator<Item = LaunchCount<'a>>) {
+        let mut sums = self.launches.lock().unwrap_or_else(PoisonError::into_inner);
+        for LaunchCount { kernel, groups, count } in launches {
+            match sums.get_mut(kernel) {
+                Some(sizes) => *sizes.entry(groups).or_default() += count,
                 None => {
-                    launches.insert(name.clone(), count);
+                    sums.insert(kernel.clone(), BTreeMap::from([(groups, count)]));
                 }
             }
         }
@@ -91,7 +102,8 @@ impl Counters {
     pub(crate) fn snapshot(&self) -> Statistics {
         let launches = self.launches.lock().unwrap_or_else(PoisonError::into_inner);
         Statistics {
-            launches: launches.iter().map(|(name, count)| (name.to_string(), *count)).collect(),
+            launches: launches.iter().map(|(name, sizes)| (name.to_string(), sizes.values().sum())).collect(),
+            launch_sizes: launches.iter().map(|(name, sizes)| (name.to_string(), sizes.clone())).collect(),
             copies: self.copies.get(),
             fills: self.fills.get(),
             barriers: self.barriers.get(),

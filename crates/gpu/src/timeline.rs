@@ -145,7 +145,7 @@ impl Timeline {
         let value = queue.last + 1;
         // Remembered before it starts, so that an error names its kernels.
         let completed = self.completed.load(Ordering::Relaxed);
-        self.watchdog.submitted(value, completed, batch.held.launches().map(|(name, _)| name));
+        self.watchdog.submitted(value, completed, batch.held.launches().map(|launches| launches.kernel));
         queue.last = value;
         queue.waiting.extend_from_slice(batch.commands);
         let handed = if busy { Ok(()) } else { self.hand_over(&mut queue) };

@@ -49,6 +49,8 @@ impl Watchdog {
     ) {
         let mut last: Vec<_> = kernels.rev().take(KERNELS_PER_SUBMISSION).cloned().collect();
         last.reverse();
+        // One kernel launched in several sizes.
+        last.dedup();
         let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
         while in_flight.front().is_some_and(|oldest| oldest.value <= completed) {
             in_flight.pop_front();

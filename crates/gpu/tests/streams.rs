@@ -273,6 +273,22 @@ fn statistics_count_launches_barriers_and_submits() {
 }
 
 #[test]
+fn statistics_tell_launches_by_size() {
+    let Some(device) = rig::device() else { return };
+    let (stream, mix) = (device.stream().unwrap(), rig::mix(&device));
+    device.reset_stats();
+    // A workgroup has 32 invocations.
+    for words in [20, 32, 3 * 32, 4 * 32, 100 * 32] {
+        let buffers = [rig::upload(&device, &stream, &vec![1; words]), rig::upload(&device, &stream, &vec![1; words])];
+        Mix { src: 0, dst: 1, multiply: 1, add: 1 }.launch(&stream, &mix, &buffers).unwrap();
+    }
+    stream.synchronize().unwrap();
+    let stats = device.stats();
+    assert_eq!(stats.launches["mix"], 5);
+    assert_eq!(stats.launch_sizes["mix"], [(1, 2), (4, 2), (128, 1)].into());
+}
+
+#[test]
 fn concurrent_work_on_one_buffer_needs_no_barriers() {
     let Some(device) = rig::device() else { return };
     let stream = device.stream().unwrap();

@@ -21,6 +21,7 @@ fn stats(py: Python<'_>) -> Answer<Bound<'_, PyDict>> {
     numbers.set_item("block_programs", stats.block_programs)?;
     numbers.set_item("launches", stats.launches)?;
     if let Some(gpu) = stats.gpu {
+        numbers.set_item("launch_sizes", gpu.launch_sizes)?;
         numbers.set_item("barriers", gpu.barriers)?;
         numbers.set_item("submits", gpu.submits)?;
         numbers.set_item("replays", gpu.replays)?;

@@ -102,11 +102,11 @@ impl fmt::Display for Stats {
         writeln!(f, "evaluations {evaluations}, calls {calls}, plans found {plan_hits}, plans made {plan_misses}")?;
         let host_calls = self.host_calls.values().sum::<u64>();
         writeln!(f, "CPU: block programs {block_programs}, host functions {host_calls}")?;
-        write_counts(f, &self.host_calls)?;
+        write_counts(f, &self.host_calls, |_| String::new())?;
         let Some(gpu) = &self.gpu else { return Ok(()) };
         let (launches, barriers, submits) = (gpu.total_launches(), gpu.barriers, gpu.submits);
         writeln!(f, "GPU: launches {launches}, barriers {barriers}, submissions {submits}, replays {}", gpu.replays)?;
-        write_counts(f, &self.launches)?;
+        write_counts(f, &self.launches, |kernel| gpu.launch_sizes.get(kernel).map(sizes).unwrap_or_default())?;
         let (hits, misses, compiled) = (gpu.pipeline_hits, gpu.pipeline_misses, gpu.pipelines_compiled);
         writeln!(f, "pipelines: found {hits}, made {misses}, compiled by the driver {compiled}")?;
         let (up, down) = (gpu.bytes_uploaded, gpu.bytes_downloaded);
@@ -114,8 +114,21 @@ impl fmt::Display for Stats {
     }
 }
 
-fn write_counts(f: &mut fmt::Formatter<'_>, counts: &BTreeMap<String, u64>) -> fmt::Result {
+fn write_counts(
+    f: &mut fmt::Formatter<'_>,
+    counts: &BTreeMap<String, u64>,
+    more: impl Fn(&str) -> String,
+) -> fmt::Result {
     let mut counts: Vec<_> = counts.iter().collect();
     counts.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
-    counts.into_iter().try_for_each(|(name, count)| writeln!(f, "{count:>12}  {name}"))
+    counts.into_iter().try_for_each(|(name, count)| writeln!(f, "{count:>12}  {name}{}", more(name)))
+}
+
+/// How many launches had about how many workgroups.
+fn sizes(sizes: &BTreeMap<u64, u64>) -> String {
+    let one = |(&groups, &count): (&u64, &u64)| match groups {
+        1 | 2 => format!("{count} of {groups}"),
+        _ => format!("{count} of {}..{groups}", groups / 2 + 1),
+    };
+    format!(" in workgroups: {}", sizes.iter().map(one).collect::<Vec<_>>().join(", "))
 }

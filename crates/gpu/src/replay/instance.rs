@@ -10,7 +10,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::memory::Buffer;
 use crate::pipeline::Pipeline;
-use crate::recording::{Held, Tally};
+use crate::recording::{Held, Launched, Tally};
 use crate::stats::Counters;
 
 /// The operations of a plan, with the barriers decided.
@@ -98,8 +98,8 @@ impl Instance {
         &self.script.log
     }
 
-    /// Its kernels with how often each is launched.
-    pub(crate) fn launches(&self) -> &[(Pipeline, u64)] {
+    /// What it launches.
+    pub(crate) fn launches(&self) -> &[Launched] {
         &self.script.held.kernels
     }
 }

@@ -39,7 +39,7 @@ impl Recorder {
     pub fn launch(&mut self, launch: &Launch<'_>) -> Result<usize> {
         launch.check(self.device.limits().max_workgroups)?;
         self.order(launch.reads, launch.writes, || launch.pipeline.name().clone())?;
-        self.script.held.launched(launch.pipeline);
+        self.script.held.launched(launch);
         let start = self.arguments.len().next_multiple_of(BLOCK_ALIGNMENT as usize);
         self.arguments.resize(start, 0);
         self.arguments.extend_from_slice(launch.arguments);
