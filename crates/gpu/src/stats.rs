@@ -158,22 +158,27 @@ impl Counter {
 mod tests {
     use super::*;
 
+    fn of(kernel: &Arc<str>, groups: u64, count: u64) -> LaunchCount<'_> {
+        LaunchCount { kernel, groups, count }
+    }
+
     #[test]
     fn launches_add_up_per_kernel() {
         let counters = Counters::default();
         let (add, copy): (Arc<str>, Arc<str>) = ("add".into(), "copy".into());
-        counters.add_launches([(&add, 2), (&copy, 1)].into_iter());
-        counters.add_launches([(&add, 3)].into_iter());
+        counters.add_launches([of(&add, 4, 2), of(&copy, 4, 1)].into_iter());
+        counters.add_launches([of(&add, 4, 3), of(&add, 8, 1)].into_iter());
         let statistics = counters.snapshot();
-        assert_eq!(statistics.launches["add"], 5);
+        assert_eq!(statistics.launches["add"], 6);
+        assert_eq!(statistics.launch_sizes["add"], BTreeMap::from([(4, 5), (8, 1)]));
         assert_eq!(statistics.launches["copy"], 1);
-        assert_eq!(statistics.total_launches(), 6);
+        assert_eq!(statistics.total_launches(), 7);
     }
 
     #[test]
     fn a_reset_forgets_everything() {
         let counters = Counters::default();
-        counters.add_launches([(&"add".into(), 2)].into_iter());
+        counters.add_launches([of(&"add".into(), 1, 2)].into_iter());
         counters.barriers.add(3);
         counters.bytes_uploaded.add(4);
         assert_eq!(counters.snapshot().barriers, 3);
