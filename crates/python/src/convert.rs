@@ -4,7 +4,7 @@ use pumice::ops::astype::astype;
 use pumice::ops::joins::stack;
 use pumice::scalar::{Operand, Weak};
 use pumice::{Array, Complex64, Dtype, Result};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyOverflowError, PyRuntimeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyMemoryView, PyTuple};
@@ -300,7 +300,15 @@ fn invalid(object: &Bound<'_, PyAny>) -> Failure {
 /// The sizes that a sequence of ints is.
 pub fn shape_of(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[i32; 4]>> {
     if let Ok(tuple) = object.cast::<PyTuple>() {
-        return tuple.iter().map(|n| n.extract()).collect();
+        return tuple.iter().map(|n| int_of(&n)).collect();
     }
-    object.try_iter()?.map(|n| n?.extract()).collect()
+    object.try_iter()?.map(|n| int_of(&n?)).collect()
+}
+
+/// A size or an axis.
+pub fn int_of(object: &Bound<'_, PyAny>) -> PyResult<i32> {
+    object.extract().map_err(|error: PyErr| match error.is_instance_of::<PyOverflowError>(object.py()) {
+        true => PyOverflowError::new_err(format!("[shape] sizes and axes must fit 32 bits but one is {object}.")),
+        false => error,
+    })
 }

@@ -54,12 +54,19 @@ fn device_info(py: Python<'_>, d: Option<Which>) -> Answer<Bound<'_, PyDict>> {
     let which = d.map_or_else(pumice::default_device, |which| which.0);
     let info = PyDict::new(py);
     if which.kind == DeviceKind::Cpu {
-        info.set_item("device_name", std::env::consts::ARCH)?;
+        info.set_item("device_name", processor())?;
         info.set_item("architecture", std::env::consts::ARCH)?;
     } else if let Ok(gpu) = pumice::the_gpu() {
         describe(gpu.device(), &info)?;
     }
     Ok(info)
+}
+
+/// What the processor is called, where the system says so.
+fn processor() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let named = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    named.map_or(std::env::consts::ARCH, |(_, name)| name.trim()).to_string()
 }
 
 fn describe(device: &pumice::gpu::Device, info: &Bound<'_, PyDict>) -> PyResult<()> {

@@ -62,7 +62,8 @@ pub fn eval(arrays: &[Array]) -> Result<()> {
 /// Starts to compute arrays. Whoever looks at one later waits for it, and is told if it failed.
 pub fn async_eval(arrays: &[Array]) -> Result<()> {
     if arrays.iter().any(Array::is_tracer) {
-        return Err(Error::Value("[async_eval] arrays must not be followed by a transform but one is.".into()));
+        let text = "[async_eval] arrays must not be inside a transformed function (grad, vmap, compile) but one is.";
+        return Err(Error::Value(text.into()));
     }
     environment::heed();
     let _whole = trace::span(|| "async_eval");

@@ -137,7 +137,8 @@ impl Survey {
                 return Err(Error::Runtime(text.into()));
             }
             Sight::Nothing => {
-                let text = "[eval] an array must have values but stands for an input of a traced function.";
+                let text = "[eval] arrays must not be looked at while compile or vmap traces a function but one is: it has no \
+                     value yet (item, tolist, bool, print and NumPy look at arrays).";
                 return Err(Error::Value(text.into()));
             }
         }

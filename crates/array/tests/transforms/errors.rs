@@ -60,7 +60,8 @@ fn traced_functions_cannot_look_at_values() {
         Ok(y)
     };
     let x = [floats(&[1.0, 2.0])];
-    let refused = "[eval] an array must have values but stands for an input of a traced function.";
+    let refused = "[eval] arrays must not be looked at while compile or vmap traces a function but one is: it has no value \
+                   yet (item, tolist, bool, print and NumPy look at arrays).";
     assert_eq!(text(vmap(looks, 0, 0)(&x)), refused);
     assert_eq!(text(compile(looks)(&x)), refused);
     assert_eq!(text(vmap(grad(|x: &[Array]| Ok(vec![total(&looks(x)?[0])?]), &[0]), 0, 0)(&x)), refused);
@@ -69,7 +70,7 @@ fn traced_functions_cannot_look_at_values() {
         async_eval(&y)?;
         Ok(vec![total(&y[0])?])
     };
-    let refused = "[async_eval] arrays must not be followed by a transform but one is.";
+    let refused = "[async_eval] arrays must not be inside a transformed function (grad, vmap, compile) but one is.";
     assert_eq!(text(grad(starts, &[0])(&x)), refused);
 }
 

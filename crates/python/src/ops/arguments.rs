@@ -7,7 +7,7 @@ use pyo3::types::PyInt;
 use smallvec::{SmallVec, smallvec};
 
 use crate::array::Given;
-use crate::convert::shape_of;
+use crate::convert::{int_of, shape_of};
 
 /// An int or a sequence of ints: axes, a shape, repetitions.
 pub struct Ints(pub SmallVec<[i32; 4]>);
@@ -17,14 +17,14 @@ impl<'py> FromPyObject<'_, 'py> for Ints {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Ints> {
         if object.is_instance_of::<PyInt>() {
-            return Ok(Ints(smallvec![object.extract()?]));
+            return Ok(Ints(smallvec![int_of(&object)?]));
         }
         if object.is_instance_of::<pyo3::types::PyString>() {
             return Err(PyTypeError::new_err("an int or a sequence of ints is expected but a str was given."));
         }
         match object.try_iter() {
             Ok(_) => Ok(Ints(shape_of(&object)?)),
-            Err(_) => Ok(Ints(smallvec![object.extract()?])),
+            Err(_) => Ok(Ints(smallvec![int_of(&object)?])),
         }
     }
 }
@@ -62,5 +62,5 @@ pub fn spread(arguments: &Bound<'_, pyo3::types::PyTuple>) -> PyResult<SmallVec<
     if arguments.len() == 1 {
         return Ok(arguments.get_item(0)?.extract::<Ints>()?.0);
     }
-    arguments.iter().map(|n| n.extract()).collect()
+    arguments.iter().map(|n| int_of(&n)).collect()
 }
