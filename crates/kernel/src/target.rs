@@ -41,6 +41,8 @@ pub struct Target {
     pub fused_fma: bool,
     /// Whether the driver keeps the signs of zeros in sums with a constant one. Such constants are hidden from it otherwise.
     pub signed_zeros: bool,
+    /// Whether a difference that is no number has no sign: comparisons by differences are shorter then.
+    pub positive_nan: bool,
     /// What the driver does with f32 denormals where no declaration helps.
     pub denormals: Denormals,
     /// What can be declared about floating-point arithmetic.
@@ -121,6 +123,7 @@ impl Target {
             integer_dot: false,
             fused_fma: true,
             signed_zeros: true,
+            positive_nan: false,
             denormals: Denormals::KEPT,
             float_controls: FloatControls {
                 denorm_preserve_32: false,
@@ -173,6 +176,7 @@ impl Target {
             integer_dot: true,
             fused_fma: true,
             signed_zeros: true,
+            positive_nan: false,
             denormals: Denormals::KEPT,
             float_controls: FloatControls {
                 denorm_preserve_32: true,

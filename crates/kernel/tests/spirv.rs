@@ -47,7 +47,7 @@ fn is_too_new(words: &[u32]) -> bool {
 /// Devices that make emission take every way it has.
 fn targets() -> [(&'static str, Target); 4] {
     let full = Target::full();
-    let flushing = Target { denormals: Denormals::FLUSHED, ..full.clone() };
+    let flushing = Target { denormals: Denormals::FLUSHED, positive_nan: true, ..full.clone() };
     // As lavapipe: no fused fma, no matrices, small subgroups.
     let software =
         Target { fused_fma: false, signed_zeros: false, subgroup_size: 8, matrices: Vec::new(), ..full.clone() };

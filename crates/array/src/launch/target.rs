@@ -26,6 +26,7 @@ pub(super) fn of(limits: &Limits) -> Target {
         integer_dot: limits.integer_dot,
         fused_fma: true,
         signed_zeros: true,
+        positive_nan: false,
         denormals: Denormals::KEPT,
         float_controls: FloatControls {
             denorm_preserve_32: f32_controls.denormal_preserve,

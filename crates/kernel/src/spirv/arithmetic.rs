@@ -67,25 +67,30 @@ impl Emitter<'_> {
             Scalar::F32 => controls.denorm_preserve_32 && controls.keep_nan_32,
             _ => controls.denorm_preserve_64 && controls.keep_nan_64,
         };
-        match (safe, op) {
-            (true, UnaryOp::Neg) => self.float(Code::FNegate, ty, &[a]),
-            (true, _) => self.glsl(GlslStd450Op::FAbs, ty, &[a]),
-            (false, _) => {
-                let int = bits_of(ty);
-                let bits = self.op(Code::Bitcast, int, &[a]);
-                let sign = 1 << (width(ty) - 1);
-                let changed = match op {
-                    UnaryOp::Neg => {
-                        let mask = self.constant(int, sign);
-                        self.op(Code::BitwiseXor, int, &[bits, mask])
-                    }
-                    _ => {
-                        let mask = self.constant(int, sign - 1);
-                        self.op(Code::BitwiseAnd, int, &[bits, mask])
-                    }
-                };
-                self.op(Code::Bitcast, ty, &[changed])
+        if safe {
+            return self.free_sign(op, ty, a);
+        }
+        let int = bits_of(ty);
+        let bits = self.op(Code::Bitcast, int, &[a]);
+        let sign = 1 << (width(ty) - 1);
+        let changed = match op {
+            UnaryOp::Neg => {
+                let mask = self.constant(int, sign);
+                self.op(Code::BitwiseXor, int, &[bits, mask])
             }
+            _ => {
+                let mask = self.constant(int, sign - 1);
+                self.op(Code::BitwiseAnd, int, &[bits, mask])
+            }
+        };
+        self.op(Code::Bitcast, ty, &[changed])
+    }
+
+    /// Flips or clears the sign of a float as the driver does it.
+    pub fn free_sign(&mut self, op: UnaryOp, ty: Type, a: Id) -> Id {
+        match op {
+            UnaryOp::Neg => self.float(Code::FNegate, ty, &[a]),
+            _ => self.glsl(GlslStd450Op::FAbs, ty, &[a]),
         }
     }
 

@@ -12,12 +12,16 @@ use super::words::Id;
 use crate::ir::{CompareOp, Value};
 use crate::types::{Scalar, Type};
 
-/// The bits of the negative number nearest to zero.
-const LEAST_NEGATIVE: u64 = 0x8000_0001;
+const NEGATIVE_ZERO: u64 = 0x8000_0000;
 /// The bits of infinity.
 const INFINITY: u64 = 0x7f80_0000;
 /// Twice the bits of twice the smallest normal number: two numbers that are taken for zeros are not further apart.
 const NEAR_END: u64 = 0x0200_0000;
+
+/// Whether a value is a constant that is neither zero nor denormal, from its bits if it is a constant.
+pub(super) fn is_far_from_zero(constant: Option<u64>) -> bool {
+    constant.is_some_and(|bits| bits & INFINITY != 0)
+}
 
 impl Emitter<'_> {
     /// Compares two values of the kernel.
@@ -25,7 +29,7 @@ impl Emitter<'_> {
         let ty = self.type_of(a);
         let (left, right) = (self.id(a), self.id(b));
         let flushed = ty.scalar() == Some(Scalar::F32) && !self.target.denormals.compare;
-        if flushed && !self.is_function() && !self.is_far_from_zero(a) && !self.is_far_from_zero(b) {
+        if flushed && !self.is_function() && ![a, b].iter().any(|&v| is_far_from_zero(self.known(v))) {
             return self.compare_by_difference(op, ty, left, right);
         }
         self.compare(op, ty, left, right)
@@ -37,11 +41,6 @@ impl Emitter<'_> {
             return self.less_by_difference(ty, a, b);
         }
         self.compare(CompareOp::Lt, ty, a, b)
-    }
-
-    /// Whether the value is a constant that is neither zero nor denormal.
-    fn is_far_from_zero(&self, value: Value) -> bool {
-        self.known(value).is_some_and(|bits| bits & INFINITY != 0)
     }
 
     fn compare_by_difference(&mut self, op: CompareOp, ty: Type, a: Id, b: Id) -> Id {
@@ -66,9 +65,14 @@ impl Emitter<'_> {
     /// Whether `a - b` is negative: from the least negative number to minus infinity. Equal infinities differ by NaN.
     fn less_by_difference(&mut self, ty: Type, a: Id, b: Id) -> Id {
         let (int, bits) = self.difference(ty, a, b);
-        let [least, range] = [LEAST_NEGATIVE, INFINITY].map(|bits| self.constant(int, bits));
+        let bools = ty.with_scalar(Scalar::Bool);
+        if self.target.positive_nan {
+            let negative_zero = self.constant(int, NEGATIVE_ZERO);
+            return self.op(Code::UGreaterThan, bools, &[bits, negative_zero]);
+        }
+        let [least, range] = [NEGATIVE_ZERO + 1, INFINITY].map(|bits| self.constant(int, bits));
         let from_least = self.op(Code::ISub, int, &[bits, least]);
-        self.op(Code::ULessThan, ty.with_scalar(Scalar::Bool), &[from_least, range])
+        self.op(Code::ULessThan, bools, &[from_least, range])
     }
 
     /// What the driver calls equal, unless there is a small difference.

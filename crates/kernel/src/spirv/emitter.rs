@@ -6,10 +6,11 @@
 use rspirv::spirv::{Decoration, GlslStd450Op, Op as Code};
 
 use super::assembly::Assembly;
+use super::flushable::Flushable;
 use super::memory::Memory;
 use super::words::{Id, push, push_parts};
 use crate::error::{Error, Result};
-use crate::ir::{Block, Inst, Kernel, Op, Value};
+use crate::ir::{Block, Inst, Kernel, Op, UnaryOp, Value};
 use crate::target::Target;
 use crate::types::{Scalar, Type};
 
@@ -23,6 +24,8 @@ pub(super) struct Emitter<'a> {
     pub open: Id,
     /// Where buffers and arrays are.
     pub memory: Memory,
+    /// Whose denormals may be lost.
+    pub flushable: Flushable,
     ids: Vec<Id>,
     constants: Vec<Option<u64>>,
 }
@@ -37,6 +40,7 @@ impl<'a> Emitter<'a> {
             code: Vec::with_capacity(8 * count),
             open: 0,
             memory: Memory::default(),
+            flushable: Flushable::default(),
             ids: vec![0; count],
             constants: vec![None; count],
         }
@@ -191,7 +195,7 @@ impl<'a> Emitter<'a> {
             Op::Matrix(op) => self.matrix(inst, op),
             _ => {
                 let result = inst.results[0];
-                let id = self.value(self.type_of(result), &inst.op)?;
+                let id = self.value(result, &inst.op)?;
                 self.define(result, id);
                 if let Op::Const(bits) = inst.op {
                     self.constants[result.index()] = Some(bits);
@@ -202,11 +206,15 @@ impl<'a> Emitter<'a> {
     }
 
     /// Instructions that give one value.
-    fn value(&mut self, ty: Type, op: &Op) -> Result<Id> {
+    fn value(&mut self, result: Value, op: &Op) -> Result<Id> {
+        let ty = self.type_of(result);
         Ok(match op {
             Op::Const(bits) => self.literal(ty, *bits),
             Op::Builtin(builtin) => self.builtin(*builtin),
             Op::Arg { param, index } => self.argument(*param, *index),
+            Op::Unary(op @ (UnaryOp::Neg | UnaryOp::Abs), a) if self.flushable.has(result) => {
+                self.free_sign(*op, ty, self.id(*a))
+            }
             Op::Unary(op, a) => self.unary(*op, ty, self.id(*a)),
             Op::Binary(op, a, b) => self.binary(*op, ty, *a, *b),
             Op::Fma(a, b, c) => self.fma(ty, [self.id(*a), self.id(*b), self.id(*c)]),

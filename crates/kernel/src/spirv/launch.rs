@@ -3,6 +3,7 @@
 use rspirv::spirv::{BuiltIn, Capability, Decoration, ExecutionMode, FunctionControl, Op as Code, StorageClass};
 
 use super::emitter::Emitter;
+use super::flushable::Flushable;
 use super::survey::Survey;
 use super::words::{Id, push};
 use crate::error::Result;
@@ -25,6 +26,7 @@ impl Emitter<'_> {
         push(&mut self.code, Code::Function, &[nothing, entry, FunctionControl::NONE.bits(), signature]);
         let first = self.asm.fresh();
         self.label(first);
+        self.flushable = Flushable::of(kernel, self.target);
         self.open_memory(survey)?;
         self.block(&kernel.body)?;
         self.effect(Code::Return, &[]);

@@ -21,6 +21,7 @@ mod convert;
 mod dot;
 mod emitter;
 mod exact;
+mod flushable;
 mod launch;
 mod matrix;
 mod matrix_memory;
