@@ -24,6 +24,11 @@ pub(super) fn with_sign<'k>(magnitude: Val<'k>, sign: Val<'k>) -> Val<'k> {
     float(bits(magnitude) | (bits(sign) & SIGN))
 }
 
+/// `-negative`, which must have its sign's bit, with the sign of `sign`.
+pub(super) fn negated_with_sign<'k>(negative: Val<'k>, sign: Val<'k>) -> Val<'k> {
+    float(bits(negative) & (bits(sign) | !SIGN))
+}
+
 /// `x` negated where the lowest bit of `flag` (I32) is set.
 pub(super) fn negate_if_odd<'k>(x: Val<'k>, flag: Val<'k>) -> Val<'k> {
     float(bits(x) ^ (flag << 31))

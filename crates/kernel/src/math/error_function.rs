@@ -3,7 +3,7 @@
 use super::bits::with_sign;
 use super::exponential::{exp_normal, exp_of_negated_square};
 use super::logarithm::log_of_normal;
-use super::polynomial::{polynomial, reciprocal_of_normal};
+use super::polynomial::{negated_reciprocal_of_normal, polynomial};
 use crate::build::Val;
 
 /// `erf(x) / x - 1` in `x²` for `|x| <= 1`; relative error 2^-29.4.
@@ -55,7 +55,7 @@ pub(super) fn erfc(x: Val<'_>) -> Val<'_> {
 fn erfc_far(a: Val<'_>) -> Val<'_> {
     let d = a + 2.0;
     let d_rest = a - (d - 2.0);
-    let u = reciprocal_of_normal(d);
+    let u = -negated_reciprocal_of_normal(d);
     let miss = d_rest.fma(-u, (-d).fma(u, 1.0));
     let v = u.fma(miss, u - ERFCX_CENTRE);
     let tail = polynomial(v, &ERFCX[1..]) * v;

@@ -76,11 +76,16 @@ pub(super) fn exp(x: Val<'_>) -> Val<'_> {
 fn exp_of_not_positive(x: Val<'_>) -> Val<'_> {
     /// `ROUNDER` with the exponent's bias and the 64.
     const BIASED: f32 = ROUNDER + 191.0;
-    let x = x.lt(EXP_MIN).select(EXP_MIN, x);
-    let sum = x.fma(LOG2_E, BIASED);
+    // Everything is done with the other sign: an absolute value costs nothing where it is used, its negation does.
+    let a = x.abs();
+    let a = a.gt(-EXP_MIN).select(-EXP_MIN, a);
+    let sum = a.fma(-LOG2_E, BIASED);
     let n = sum - BIASED;
-    let r = n.fma(-LN_2_REST, n.fma(-LN_2, x));
-    exp_near_zero(r) * float(bits(sum) << 23) * TWO_TO_MINUS_64
+    let less = n.fma(LN_2_REST, n.fma(LN_2, a));
+    let falling: [f32; 5] = std::array::from_fn(|i| if i % 2 == 0 { EXP[i] } else { -EXP[i] });
+    // e^r for r = -less, with the roundings of `exp_near_zero`.
+    let near_zero = polynomial(less, &falling).fma(less, -1.0).fma(less, 1.0);
+    near_zero * float(bits(sum) << 23) * TWO_TO_MINUS_64
 }
 
 /// 2^-64.

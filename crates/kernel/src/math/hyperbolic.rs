@@ -1,9 +1,9 @@
 //! sinh, cosh, tanh and their inverses.
 
-use super::bits::{ROUNDER, bits, float, power_of_two, rounded_integer, with_sign};
+use super::bits::{ROUNDER, bits, float, negated_with_sign, power_of_two, rounded_integer, with_sign};
 use super::exponential::{LN_2, LN_2_REST};
 use super::logarithm::log_of_sum;
-use super::polynomial::{part_of_successor, polynomial};
+use super::polynomial::{negated_part_of_successor, polynomial};
 use crate::build::Val;
 
 /// `(sinh r - r) / r³` in `r²` for `|r| <= 1`; relative error 2^-31.5.
@@ -87,9 +87,9 @@ pub(super) fn tanh(x: Val<'_>) -> Val<'_> {
     let p = (polynomial(s, &HALF) * s).fma(s, s);
     let power = power_of_two(bits(sum));
     let t = p.fma(power, power.fma(0.5, -0.5));
-    let y = part_of_successor(t);
+    let y = negated_part_of_successor(t);
     // An fma may take the smallest numbers for zeros.
-    a.lt(TANH_IDENTITY).select(x, with_sign(y, x))
+    a.lt(TANH_IDENTITY).select(x, negated_with_sign(y, x))
 }
 
 /// Below this `tanh x` is nearly `x`.

@@ -2,7 +2,7 @@
 
 use super::bits::{ROUNDER, SIGN, bits, float, rounded_integer, scale, with_sign};
 use super::exponential::exp2_near_zero;
-use super::polynomial::{polynomial, reciprocal_of_normal};
+use super::polynomial::{negated_reciprocal_of_normal, polynomial};
 use crate::build::Val;
 use crate::types::Scalar;
 
@@ -36,7 +36,7 @@ fn log2_of_parts<'k>(e: Val<'k>, f: Val<'k>) -> (Val<'k>, Val<'k>) {
     // s + s_rest = f / (2 + f)
     let g = f + 2.0;
     let g_rest = f - (g - 2.0);
-    let y = reciprocal_of_normal(g);
+    let y = -negated_reciprocal_of_normal(g);
     let s = f * y;
     let s_rest = y * g_rest.fma(-s, (-s).fma(g, f));
     // w + w_rest = s² (CUBIC + s² q)

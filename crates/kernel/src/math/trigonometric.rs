@@ -1,7 +1,7 @@
 //! sin, cos, tan: a polynomial each on `|r| <= π/4`, after the reduction that serves every float.
 
 use super::bits::negate_if_odd;
-use super::polynomial::{polynomial, reciprocal_of_normal};
+use super::polynomial::{negated_reciprocal_of_normal, polynomial};
 use super::reduction::{Angle, reduce};
 use crate::build::Val;
 
@@ -58,7 +58,7 @@ pub(super) fn tan(x: Val<'_>) -> Val<'_> {
     let t = r + small;
     let t_rest = small - (t - r);
     // -1 / (t + t_rest) by one more Newton step, which takes the rest in.
-    let y = -reciprocal_of_normal(t);
+    let y = negated_reciprocal_of_normal(t);
     let miss = t_rest.fma(y, t.fma(y, 1.0));
     let cotangent = y.fma(miss, y);
     let result = (quadrant & 1).ne(0).select(cotangent, t);

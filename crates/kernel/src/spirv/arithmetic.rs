@@ -89,7 +89,8 @@ impl Emitter<'_> {
     /// Flips or clears the sign of a float as the driver does it.
     pub fn free_sign(&mut self, op: UnaryOp, ty: Type, a: Id) -> Id {
         match op {
-            UnaryOp::Neg => self.float(Code::FNegate, ty, &[a]),
+            // Nothing is rounded. Told not to contract it, NVIDIA's driver makes an addition of it.
+            UnaryOp::Neg => self.op(Code::FNegate, ty, &[a]),
             _ => self.glsl(GlslStd450Op::FAbs, ty, &[a]),
         }
     }
