@@ -17,8 +17,13 @@ use crate::typed::{self, Typed};
 
 /// Invocations per workgroup.
 pub(crate) const WORKGROUP: u32 = 256;
-/// Accesses to each operand an invocation makes where they are wide.
+/// Accesses to each operand an invocation makes in a turn where they are wide.
 const ACCESSES: usize = 2;
+/// The most turns that a workgroup takes, and the workgroups a multiprocessor should have at least before it takes more than one.
+const MOST_TURNS: u64 = 8;
+const ENOUGH_GROUPS: u64 = 16;
+/// Multiprocessors of a device that does not tell.
+const SOME_MULTIPROCESSORS: u64 = 32;
 
 /// A group of maps over one iteration space.
 #[derive(Clone)]
@@ -113,25 +118,43 @@ impl Group {
         inputs.chain(self.outputs.iter().map(|&node| self.nodes[node].output.dtype.size())).max().unwrap_or(1)
     }
 
-    /// Elements one workgroup covers, by accesses of so many.
-    pub fn elements_per_group(wide: usize) -> u64 {
+    /// Elements one workgroup covers in a turn, by accesses of so many.
+    pub fn elements_per_turn(wide: usize) -> u64 {
         (WORKGROUP as usize * wide * accesses(wide)) as u64
     }
 
-    /// The kernel that reads its inputs so, and covers `wide` elements by an access. Its last argument is their number.
+    /// Turns that each workgroup takes over so many elements: several where enough workgroups remain, as starting one is not free.
+    pub fn turns(count: u64, wide: usize, multiprocessors: u32) -> u64 {
+        let multiprocessors = if multiprocessors == 0 { SOME_MULTIPROCESSORS } else { multiprocessors as u64 };
+        let enough = count / Self::elements_per_turn(wide) / (ENOUGH_GROUPS * multiprocessors);
+        match wide {
+            1 => 1,
+            _ => 1 << enough.clamp(1, MOST_TURNS).ilog2(),
+        }
+    }
+
+    /// The kernel that reads its inputs so, and covers `wide` elements by an access. Its last arguments are the workgroups' turns,
+    /// where accesses are wide, and the number of elements.
     pub fn kernel(&self, reads: &Reads, wide: usize) -> Result<Kernel> {
         Ok(Kernel::build(&self.name(), [WORKGROUP, 1, 1], |k| {
             let reader = reads.declare(k, 'x');
             let outputs = self.declare_outputs(k, wide);
-            let n = number(k, "n", reads.long());
-            let local = index(reads.long(), k.local_index());
-            let base = index(reads.long(), k.group_index()) * (WORKGROUP as i32 * (wide * accesses(wide)) as i32);
+            let long = reads.long();
+            let local = index(long, k.local_index());
+            let (group, per_turn) = (index(long, k.group_index()), Self::elements_per_turn(wide) as i32);
             match wide {
                 1 => {
-                    let at = base + local;
+                    let n = number(k, "n", long);
+                    let at = group * per_turn + local;
                     k.when(at.lt_u(n), || self.store_all(k, &reader, &[at], 1, &outputs));
                 }
-                _ => self.write_wide(k, &reader, [base, local, n], &outputs, wide),
+                _ => {
+                    let (turns, n) = (number(k, "turns", long), number(k, "n", long));
+                    let first = group * turns;
+                    k.for_rolled(first, first + turns, 1, (), |turn, ()| {
+                        self.write_wide(k, &reader, [turn * per_turn, local, n], &outputs, wide);
+                    });
+                }
             }
         })?)
     }
@@ -150,7 +173,7 @@ impl Group {
         })?)
     }
 
-    /// Wide accesses where all of the workgroup's elements are there, otherwise neighbouring invocations take neighbours in turn.
+    /// Wide accesses where all elements of the workgroup's turn are there, otherwise neighbouring invocations take neighbours in turn.
     fn write_wide<'k>(
         &self,
         k: &'k Builder,

@@ -41,7 +41,7 @@ pub use interrupt::set_interrupt;
 pub use job::come_to_rest;
 pub use plans::{Tier, set_tier};
 pub use stats::{Stats, reset_stats, stats};
-pub use switches::{disabled_names, set_checked, set_disabled, set_enabled};
+pub use switches::{disabled_names, set_checked, set_disabled};
 
 /// Computes arrays, and waits until they are there.
 pub fn eval(arrays: &[Array]) -> Result<()> {

@@ -1,6 +1,5 @@
 //! Fast paths that are switched off by name: `PUMICE_DISABLE=softmax,fusion` runs what they mean instead. That is how people bisect.
-//! Those that have not been measured yet are off, and switched on by name: `PUMICE_ENABLE=last_wave`. And kernels that test their
-//! indices.
+//! And kernels that test their indices.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,7 +11,7 @@ pub(crate) const FUSION: &str = "fusion";
 pub(crate) const REPLAY: &str = "replay";
 /// The name under which the ordering of independent work side by side is.
 pub(crate) const SCHEDULE: &str = "schedule";
-/// The name under which cutting the last wave of f32 products is switched on, until it has been measured.
+/// The name under which cutting the last wave of f32 products is.
 pub(crate) const LAST_WAVE: &str = "last_wave";
 
 /// Whether a fast path is switched off.
@@ -21,7 +20,8 @@ pub(crate) fn disabled(name: &str) -> bool {
     switches.any.load(Ordering::Relaxed) && switches.names.read().unwrap_or_else(PoisonError::into_inner).contains(name)
 }
 
-/// Switches a fast path off or on again, for the whole process: an op by its name, `fusion`, `schedule`, `compile` or `replay`.
+/// Switches a fast path off or on again, for the whole process: an op by its name, `fusion`, `schedule`, `compile`,
+/// `replay` or `last_wave`.
 pub fn set_disabled(name: &str, off: bool) {
     let switches = switches();
     let mut names = switches.names.write().unwrap_or_else(PoisonError::into_inner);
@@ -36,20 +36,6 @@ pub fn disabled_names() -> Vec<String> {
         switches().names.read().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
     names.sort();
     names
-}
-
-/// Whether a fast path that is off by default is switched on.
-pub(crate) fn enabled(name: &str) -> bool {
-    let on = switches().enabled.read().unwrap_or_else(PoisonError::into_inner).contains(name);
-    on && !disabled(name)
-}
-
-/// Switches a fast path that is off by default on or off again, for the whole process: `last_wave`, which cuts the tiles of the last
-/// wave of a large f32 product along K.
-pub fn set_enabled(name: &str, on: bool) {
-    let mut names = switches().enabled.write().unwrap_or_else(PoisonError::into_inner);
-    let changed = if on { names.insert(name.to_string()) } else { names.remove(name) };
-    GENERATION.fetch_add(changed as u64, Ordering::Relaxed);
 }
 
 /// Whether kernels test every index and eval reports the first that is out of bounds, for the whole process. `PUMICE_CHECKED=1`
@@ -76,24 +62,19 @@ pub(crate) fn generation() -> u64 {
     GENERATION.load(Ordering::Relaxed)
 }
 
-/// What is switched off, and whether anything is: every call asks. And what is switched on.
+/// What is switched off, and whether anything is: every call asks.
 struct Switches {
     names: RwLock<HashSet<String>>,
     any: AtomicBool,
-    enabled: RwLock<HashSet<String>>,
 }
 
 fn switches() -> &'static Switches {
     static SWITCHES: OnceLock<Switches> = OnceLock::new();
     SWITCHES.get_or_init(|| {
-        let names = named("PUMICE_DISABLE");
+        let given = std::env::var("PUMICE_DISABLE").unwrap_or_default();
+        let names = given.split(',').map(str::trim).filter(|name| !name.is_empty());
+        let names: HashSet<String> = names.map(String::from).collect();
         let any = AtomicBool::new(!names.is_empty());
-        Switches { names: RwLock::new(names), any, enabled: RwLock::new(named("PUMICE_ENABLE")) }
+        Switches { names: RwLock::new(names), any }
     })
-}
-
-/// The names that a variable of the environment lists.
-fn named(variable: &str) -> HashSet<String> {
-    let given = std::env::var(variable).unwrap_or_default();
-    given.split(',').map(str::trim).filter(|name| !name.is_empty()).map(String::from).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use pumice::eval::{Tier, set_disabled, set_enabled, set_tier};
+use pumice::eval::{Tier, set_disabled, set_tier};
 use pumice::ops::binary::{add, maximum, multiply, subtract};
 use pumice::ops::unary::{abs, exp, negative, sigmoid, tanh};
 use pumice::{Array, Device, Dtype, Error, async_eval, compile, default_stream, eval, ops, with_stream};
@@ -28,7 +28,7 @@ pub fn cases() -> Vec<Case> {
         Case::new("array/sum/rows/each", |session| row_sum(session, Evaluation::Each)),
         Case::new("array/softmax/rows", row_softmax),
         Case::new("array/matmul/f32/4096", |session| product(session, Dtype::F32)),
-        Case::new("array/matmul/f32/4096/filled", filled_product),
+        Case::new("array/matmul/f32/4096/whole", whole_product),
         Case::new("array/matmul/bf16/4096", |session| product(session, Dtype::BF16)),
     ]
 }
@@ -155,15 +155,15 @@ fn product(session: &Session, dtype: Dtype) -> Result<Option<Figure>, Error> {
     evaluated(session, work, Evaluation::Together, || ops::matmul::matmul(&x, &y))
 }
 
-/// With the last wave cut: products that do not wait for each other fill it anyway, so this tells what cutting costs where it brings
-/// nothing. Not where the device does not tell how many multiprocessors it has: nothing is cut there.
-fn filled_product(session: &Session) -> Result<Option<Figure>, Error> {
+/// With whole tiles in the last wave too: products that do not wait for each other fill it, so this tells what cutting costs where it
+/// brings nothing. Not where the device does not tell how many multiprocessors it has: nothing is cut there.
+fn whole_product(session: &Session) -> Result<Option<Figure>, Error> {
     if session.gpu.target().multiprocessors == 0 {
         return Ok(None);
     }
-    set_enabled("last_wave", true);
+    set_disabled("last_wave", true);
     let figure = product(session, Dtype::F32);
-    set_enabled("last_wave", false);
+    set_disabled("last_wave", false);
     figure
 }
 

@@ -14,7 +14,7 @@
 //! second kernel adds those of each tile in their order along K: the same bits in every run. The longest pieces start first; as the
 //! two of a share are as long together as a whole one, what starts last fits what ends first.
 //!
-//! Times here are counted in steps of the kernel's main loop. Nothing of this has been measured yet.
+//! Times here are counted in steps of the kernel's main loop.
 
 use pumice_kernel::arguments::Argument;
 

@@ -4,14 +4,14 @@ use super::{Job, Scalars, Way};
 use crate::dtype::Dtype;
 use crate::error::Result;
 use crate::eval::site::{Placed, Site};
-use crate::eval::switches::{LAST_WAVE, enabled};
+use crate::eval::switches::{LAST_WAVE, disabled};
 use crate::kernels::matmul::last_wave::{LastWave, Work};
 use crate::kernels::matmul::pieces::{self, Sum};
 use crate::kernels::matmul::tiled::{Cut, Form};
 use crate::launch::fold_groups;
 
-/// How the last wave of a product of so many tiles is cut, if it is. A name switches that on, and not a default: it has not been
-/// measured on any GPU.
+/// How the last wave of a product of so many tiles is cut, if it is: where that pays for a product that runs alone. Products beside it
+/// would fill the wave as well, but what a product's bits are must not depend on them.
 pub(super) fn of(site: &Site<'_>, job: &Job, cut: &Cut, way: Way, tiles: i64) -> Option<LastWave> {
     if job.dtype != Dtype::F32 {
         return None;
@@ -20,7 +20,7 @@ pub(super) fn of(site: &Site<'_>, job: &Job, cut: &Cut, way: Way, tiles: i64) ->
     let shortest = |places: u32| LastWave::shortest(Work { tiles, steps, places: places as i64 });
     let wave = match way {
         Way::Filled(_, places) => shortest(places),
-        Way::Best if enabled(LAST_WAVE) => {
+        Way::Best if !disabled(LAST_WAVE) => {
             shortest(site.target().multiprocessors * cut.resident).filter(LastWave::pays)
         }
         _ => None,

@@ -7,7 +7,7 @@
 //! | `thin` | few rows or few columns |
 //! | `kernels::matmul::tiled` | everything else |
 //!
-//! Where a large f32 product leaves places idle at its end, its last tiles are cut along K (`last_wave`, off until it is measured).
+//! Where a large f32 product leaves places idle at its end, its last tiles are cut along K (`last_wave`).
 //! Where the result is small and K long, K is cut into parts that run side by side, and `combine` adds them.
 
 mod combine;
