@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::cpu::block::{Input, Output};
+use crate::cpu::block::{CHUNK, Input, Output};
 use crate::cpu::threads::share;
 use crate::error::Result;
 use crate::eval::map::Reach;
@@ -79,7 +79,8 @@ impl Run<'_> {
 
 fn in_bands(step: &RowStep, sources: &[Source<'_>], outputs: Vec<Option<&mut [u8]>>) -> Result<()> {
     let row = step.made.iter().map(|made| made.row_bytes).sum::<usize>();
-    let band = (BAND / row.max(1)).clamp(1, step.rows);
+    let band = (BAND / row.max(1)).max(1);
+    let band = if band > CHUNK { band / CHUNK * CHUNK } else { band }.min(step.rows);
     let tasks = TASKS_PER_THREAD * rayon::current_num_threads();
     let count = step.rows.div_ceil(tasks).next_multiple_of(band).min(step.rows);
     share(split(step, count, outputs), |task| run_task(step, sources, task, band.min(count)))

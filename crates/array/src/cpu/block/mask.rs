@@ -16,8 +16,10 @@ impl Mask {
         if lanes.is_multiple_of(LANES) {
             return Mask { chunks: Vec::new(), all: true };
         }
-        let word = |chunk: usize, lane: usize| if chunk * LANES + lane < lanes { u32::MAX } else { 0 };
-        let chunks = (0..lanes.div_ceil(LANES)).map(|c| std::array::from_fn(|lane| word(c, lane))).collect();
+        let mut chunks = vec![[u32::MAX; LANES]; lanes.div_ceil(LANES)];
+        if let Some(last) = chunks.last_mut() {
+            last[lanes % LANES..].fill(0);
+        }
         Mask { chunks, all: false }
     }
 

@@ -92,6 +92,9 @@ pub enum Output<'a> {
     },
 }
 
+/// Elements that are worked on together: blocks of a multiple of them need no mask.
+pub(crate) const CHUNK: usize = loops::LANES;
+
 /// Lanes of a block: most where it needs no memory of its own, as what a block costs is then all that counts, and least where not
 /// even they fit the cache.
 const LANES_OF_BLOCK: [usize; 4] = [4096, 2048, 1024, 512];

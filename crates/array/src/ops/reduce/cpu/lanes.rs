@@ -114,18 +114,70 @@ pub(super) fn short_rows<F: Fold>(elements: &[F::In], length: usize, stride: usi
     }
 }
 
-/// Rows of a length known here: several at once, a row a lane.
+/// Rows of a length known here: eight at once, a row a lane, where the order of the elements is ours to choose.
 fn rows_of<F: Fold, const N: usize>(elements: &[F::In], parts: &mut [F::Part]) {
     vectorised(
         parts,
         elements.as_chunks::<N>().0,
         #[inline(always)]
         |parts, rows| {
-            for (part, row) in parts.iter_mut().zip(rows) {
-                *part = row.iter().fold(F::NONE, |part, &x| F::combine(part, F::lift(x)));
+            if F::IN_TURN || N < 16 {
+                for (part, row) in parts.iter_mut().zip(rows) {
+                    *part = row.iter().fold(F::NONE, |part, &x| F::combine(part, F::lift(x)));
+                }
+                return;
+            }
+            let (rows, last) = rows[..parts.len()].as_chunks::<8>();
+            let (parts, last_parts) = parts.as_chunks_mut::<8>();
+            for (parts, rows) in parts.iter_mut().zip(rows) {
+                *parts = eight_rows::<F, N>(rows);
+            }
+            if let Some(&row) = last.first() {
+                // In the same order, so that a row's result does not depend on those beside it.
+                let mut rows = [row; 8];
+                rows[..last.len()].copy_from_slice(last);
+                last_parts.copy_from_slice(&eight_rows::<F, N>(&rows)[..last.len()]);
             }
         },
     );
+}
+
+/// Every fourth element of each row together, then those four by halves. Two rows lie side by side in a vector from the start, so that
+/// three shuffles of vectors follow where a transposition would take all eight.
+#[inline(always)]
+fn eight_rows<F: Fold, const N: usize>(rows: &[[F::In; N]; 8]) -> [F::Part; 8] {
+    let mut fours = [[F::NONE; 8]; 4];
+    for i in 0..4 {
+        let (upper, lower) = (rows[i].as_chunks::<4>().0, rows[i + 4].as_chunks::<4>().0);
+        for j in 0..N / 4 {
+            fours[i] = each::<F>(fours[i], lifted::<F>(&upper[j], &lower[j]));
+        }
+    }
+    let [a, b, c, d] = fours;
+    let (a, b) = (halves::<F>(a, b), halves::<F>(c, d));
+    each::<F>([a[0], a[2], b[0], b[2], a[4], a[6], b[4], b[6]], [a[1], a[3], b[1], b[3], a[5], a[7], b[5], b[7]])
+}
+
+#[inline(always)]
+fn halves<F: Fold>(a: [F::Part; 8], b: [F::Part; 8]) -> [F::Part; 8] {
+    each::<F>([a[0], a[1], b[0], b[1], a[4], a[5], b[4], b[5]], [a[2], a[3], b[2], b[3], a[6], a[7], b[6], b[7]])
+}
+
+#[inline(always)]
+fn lifted<F: Fold>(a: &[F::In; 4], b: &[F::In; 4]) -> [F::Part; 8] {
+    let mut both = [F::NONE; 8];
+    for i in 0..4 {
+        (both[i], both[i + 4]) = (F::lift(a[i]), F::lift(b[i]));
+    }
+    both
+}
+
+#[inline(always)]
+fn each<F: Fold>(mut a: [F::Part; 8], b: [F::Part; 8]) -> [F::Part; 8] {
+    for i in 0..8 {
+        a[i] = F::combine(a[i], b[i]);
+    }
+    a
 }
 
 /// Adds rows to the partial results of columns, several at a time: those are read and written less often.
