@@ -90,6 +90,11 @@ impl Kernel {
     pub fn invocations(&self) -> u32 {
         self.workgroup.iter().product()
     }
+
+    /// How many operations on numbers are written in it, in all its blocks.
+    pub fn operations(&self) -> usize {
+        self.body.operations()
+    }
 }
 
 /// A buffer argument.
@@ -194,6 +199,13 @@ pub struct Block {
     pub insts: Vec<Inst>,
     /// Values handed to the surrounding instruction at the end.
     pub yields: Vec<Value>,
+}
+
+impl Block {
+    fn operations(&self) -> usize {
+        let nested = |op: &Op| op.blocks().into_iter().map(Block::operations).sum::<usize>();
+        self.insts.iter().map(|inst| inst.op.is_operation() as usize + nested(&inst.op)).sum()
+    }
 }
 
 /// What an instruction defines: nearly always one value, which needs no allocation.

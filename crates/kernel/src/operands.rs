@@ -40,6 +40,22 @@ impl Op {
         }
     }
 
+    /// Whether it makes numbers of numbers, other than by looking at the same bits.
+    pub(crate) fn is_operation(&self) -> bool {
+        matches!(
+            self,
+            Op::Unary(..)
+                | Op::Binary(..)
+                | Op::Fma(..)
+                | Op::Compare(..)
+                | Op::Select(..)
+                | Op::Convert { .. }
+                | Op::Narrow(..)
+                | Op::Encode(..)
+                | Op::Decode(..)
+        )
+    }
+
     /// Whether the instruction does something besides defining its results: writes, atomics, barriers. A control
     /// instruction does if anything nested does.
     pub fn has_effect(&self) -> bool {

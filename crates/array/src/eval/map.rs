@@ -17,11 +17,15 @@ use crate::typed::{self, Typed};
 
 /// Invocations per workgroup.
 pub(crate) const WORKGROUP: u32 = 256;
-/// Accesses to each operand an invocation makes in a turn where they are wide.
-const ACCESSES: usize = 2;
+/// Groups of more ops than these make two accesses to each operand in a turn: they share what surrounds them. What waits for
+/// memory is faster with one (exp and x * 2 of 64 Mi f32 on an H200: 134 instead of 139 µs; eleven ops 160 instead of 157).
+const FEW_OPS: usize = 4;
 /// The most turns that a workgroup takes, and the workgroups a multiprocessor should have at least before it takes more than one.
-const MOST_TURNS: u64 = 8;
+const MOST_TURNS: u64 = 4;
 const ENOUGH_GROUPS: u64 = 16;
+/// Operations for each byte moved from which on a kernel is bound by them, and starting workgroups costs what turns save (eleven ops
+/// of 64 Mi f32, at 8 a byte: 163 to 157 µs). With fewer, turns are in memory's way (tanh, at 3.5: 134.5 to 140; x * 2: 139 to 144).
+const MANY_OPERATIONS: u64 = 5;
 /// Multiprocessors of a device that does not tell.
 const SOME_MULTIPROCESSORS: u64 = 32;
 
@@ -119,18 +123,35 @@ impl Group {
     }
 
     /// Elements one workgroup covers in a turn, by accesses of so many.
-    pub fn elements_per_turn(wide: usize) -> u64 {
-        (WORKGROUP as usize * wide * accesses(wide)) as u64
+    pub fn elements_per_turn(&self, wide: usize) -> u64 {
+        (WORKGROUP as usize * wide * self.accesses(wide)) as u64
     }
 
-    /// Turns that each workgroup takes over so many elements: several where enough workgroups remain, as starting one is not free.
-    pub fn turns(count: u64, wide: usize, multiprocessors: u32) -> u64 {
+    /// Turns that each workgroup of the kernel takes over so many elements: several where arithmetic takes longer than memory and enough
+    /// workgroups remain.
+    pub fn turns(&self, kernel: &Kernel, count: u64, wide: usize, multiprocessors: u32) -> u64 {
         let multiprocessors = if multiprocessors == 0 { SOME_MULTIPROCESSORS } else { multiprocessors as u64 };
-        let enough = count / Self::elements_per_turn(wide) / (ENOUGH_GROUPS * multiprocessors);
-        match wide {
-            1 => 1,
-            _ => 1 << enough.clamp(1, MOST_TURNS).ilog2(),
+        let enough = count / self.elements_per_turn(wide) / (ENOUGH_GROUPS * multiprocessors);
+        if wide == 1 || enough < 2 {
+            return 1;
         }
+        // The kernel's elements are those of a turn, and one by itself.
+        let elements = (wide * self.accesses(wide) + 1) as u64;
+        match kernel.operations() as u64 >= MANY_OPERATIONS * elements * self.bytes() {
+            true => 1 << enough.min(MOST_TURNS).ilog2(),
+            false => 1,
+        }
+    }
+
+    /// Bytes read and written for an element, of what is not the same for many.
+    fn bytes(&self) -> u64 {
+        let inputs = self.inputs.iter().filter(|i| i.access == Reach::Contiguous).map(|i| i.dtype.size());
+        inputs.chain(self.outputs.iter().map(|&node| self.nodes[node].output.dtype.size())).sum::<usize>() as u64
+    }
+
+    /// Accesses of so many elements that an invocation makes to each operand in a turn.
+    fn accesses(&self, wide: usize) -> usize {
+        if wide == 1 || self.nodes.len() <= FEW_OPS { 1 } else { 2 }
     }
 
     /// The kernel that reads its inputs so, and covers `wide` elements by an access. Its last arguments are the workgroups' turns,
@@ -141,7 +162,7 @@ impl Group {
             let outputs = self.declare_outputs(k, wide);
             let long = reads.long();
             let local = index(long, k.local_index());
-            let (group, per_turn) = (index(long, k.group_index()), Self::elements_per_turn(wide) as i32);
+            let (group, per_turn) = (index(long, k.group_index()), self.elements_per_turn(wide) as i32);
             match wide {
                 1 => {
                     let n = number(k, "n", long);
@@ -183,12 +204,12 @@ impl Group {
         wide: usize,
     ) {
         let span = WORKGROUP as i32 * wide as i32;
-        let end = base + span * accesses(wide) as i32;
+        let end = base + span * self.accesses(wide) as i32;
         k.if_(
             end.le_u(n),
             || {
                 let first = base + local * (wide as i32);
-                let starts: Vec<Val> = (0..accesses(wide) as i32).map(|j| first + j * span).collect();
+                let starts: Vec<Val> = (0..self.accesses(wide) as i32).map(|j| first + j * span).collect();
                 self.store_all(k, reader, &starts, wide, outputs);
             },
             || k.step(base + local, n, WORKGROUP as i32, |at| self.store_all(k, reader, &[at], 1, outputs)),
@@ -260,11 +281,6 @@ impl Group {
             })
             .collect()
     }
-}
-
-/// Accesses of so many elements that an invocation makes to each operand.
-fn accesses(wide: usize) -> usize {
-    if wide == 1 { 1 } else { ACCESSES }
 }
 
 /// The number of an element some places on.

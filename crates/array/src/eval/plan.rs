@@ -338,16 +338,16 @@ impl Planner {
         let donors = donors(group, &operands, outputs);
         operands.extend(outputs.iter().cloned());
         let mut arguments: SmallVec<[PlanArgument; 8]> = reads.arguments().into();
-        let turns = Group::turns(count, wide, self.target().multiprocessors);
-        if wide > 1 {
-            arguments.push(reads.number(turns as i64));
-        }
-        arguments.push(reads.number(count as i64));
-        let groups = fold_groups(count.div_ceil(turns * Group::elements_per_turn(wide)));
         let fused = group.nodes.len() > 1;
         let Some(kernel) = self.kernel(&group.key(&reads, wide), fused, || group.kernel(&reads, wide))? else {
             return Ok(());
         };
+        let turns = group.turns(kernel.kernel(), count, wide, self.target().multiprocessors);
+        if wide > 1 {
+            arguments.push(reads.number(turns as i64));
+        }
+        arguments.push(reads.number(count as i64));
+        let groups = fold_groups(count.div_ceil(turns * group.elements_per_turn(wide)));
         self.push(Work::Launch(Box::new(LaunchStep { kernel, groups, operands, arguments, donors })));
         Ok(())
     }

@@ -56,8 +56,9 @@ fn canary(float64: bool) -> Result<Kernel> {
         let wide = if float64 { (small.to(Scalar::F64) * k.f64(1.0 + f64::EPSILON)).to(Scalar::F32) } else { small };
         out.store(4, wide.bitcast(Scalar::I32));
         out.store(5, (zero + 0.0).bitcast(Scalar::I32));
-        for (at, difference) in [infinity - infinity, negative_nan - a, a - negative_nan].into_iter().enumerate() {
-            out.store(6 + at as i32, difference.bitcast(Scalar::I32));
+        let apart = [(infinity, infinity), (negative_nan, a), (a, negative_nan)];
+        for (at, (x, y)) in apart.into_iter().enumerate() {
+            out.store(6 + at as i32, (x - y).bitcast(Scalar::I32));
         }
     })?)
 }

@@ -164,8 +164,8 @@ const EXPM1_IDENTITY: f32 = 5.96e-8;
 pub(super) fn sigmoid(x: Val<'_>) -> Val<'_> {
     let e = exp(-x.abs());
     let y = polynomial(e, &SIGMOID);
-    let miss = (-y).fma(e, 1.0 - y);
-    let positive = y.fma(miss.fma(miss, miss), y);
+    let excess = y.fma(e, y - 1.0);
+    let positive = y.fma(excess.fma(excess, -excess), y);
     // By the sign's bit, which needs no care for denormals: both zeros give the same.
     bits(x).lt(0).select(e * positive, positive)
 }
