@@ -1,6 +1,6 @@
 //! pow, rsqrt, hypot.
 
-use super::bits::{ROUNDER, SIGN, bits, float, rounded_integer, scale, with_sign};
+use super::bits::{ROUNDER, SIGN, bits, float, rounded_integer, scale};
 use super::exponential::exp2_near_zero;
 use super::polynomial::{negated_reciprocal_of_normal, polynomial};
 use crate::build::Val;
@@ -110,23 +110,9 @@ fn pow_of_special<'k>(x: Val<'k>, y: Val<'k>, magnitude: Val<'k>) -> Val<'k> {
     (x.eq(1.0) | y.eq(0.0)).select(1.0, result)
 }
 
-/// 1 / sqrt(x): a guess by the exponent, two Newton steps, and a third that takes the rounding of `x y` in.
+/// 1 / sqrt(x), root and quotient each rounded: on a CPU two instructions, for a GPU the emitter knows a way that shares work.
 pub(super) fn rsqrt(x: Val<'_>) -> Val<'_> {
-    let tiny = x.lt(f32::MIN_POSITIVE);
-    let v = tiny.select(x * 16_777_216.0, x);
-    let half = v * -0.5;
-    let mut y = float(0x5f37_59df - (bits(v) >> 1));
-    for _ in 0..2 {
-        y = y * (half * y).fma(y, 1.5);
-    }
-    let h = v * y;
-    let h_rest = v.fma(y, -h);
-    let miss = (-h_rest).fma(y, (-h).fma(y, 1.0));
-    let y = (y * 0.5).fma(miss, y) * tiny.select(4096.0, 1.0);
-    // 1/0 keeps the sign; infinity gives 0; NaN stays.
-    let y = x.lt(f32::INFINITY).select(y, x.eq(f32::INFINITY).select(0.0, x));
-    let y = x.eq(0.0).select(with_sign(x.builder().f32(f32::INFINITY), x), y);
-    x.lt(0.0).select(f32::NAN, y)
+    x.builder().f32(1.0) / x.sqrt()
 }
 
 /// sqrt(x² + y²) without overflow on the way; infinite if either is, even beside a NaN.

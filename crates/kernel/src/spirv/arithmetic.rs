@@ -11,6 +11,9 @@ use super::words::Id;
 use crate::ir::{BinaryOp, CompareOp, UnaryOp, Value};
 use crate::types::{Scalar, Type};
 
+/// The bits of 1 as an F32.
+const ONE: u64 = 0x3f80_0000;
+
 /// The component type of arithmetic's operands.
 fn scalar_of(ty: Type) -> Scalar {
     ty.scalar().expect("arithmetic works on scalars and vectors")
@@ -97,6 +100,12 @@ impl Emitter<'_> {
 
     /// An operation on two values of the kernel; constants among them spare guards.
     pub fn binary(&mut self, op: BinaryOp, ty: Type, a: Value, b: Value) -> Id {
+        if let (BinaryOp::Div, Some(Scalar::F32), Some(ONE), Some(x)) =
+            (op, ty.scalar(), self.known(a), self.radicand(b))
+            && let Some(id) = self.reciprocal_root_f32(ty, self.id(x))
+        {
+            return id;
+        }
         let known = self.known(b);
         let (a, b) = (self.id(a), self.id(b));
         match (op, known) {

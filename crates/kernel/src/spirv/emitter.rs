@@ -28,6 +28,8 @@ pub(super) struct Emitter<'a> {
     pub flushable: Flushable,
     ids: Vec<Id>,
     constants: Vec<Option<u64>>,
+    /// By value: what it is the square root of.
+    radicands: Vec<Option<Value>>,
 }
 
 impl<'a> Emitter<'a> {
@@ -43,6 +45,7 @@ impl<'a> Emitter<'a> {
             flushable: Flushable::default(),
             ids: vec![0; count],
             constants: vec![None; count],
+            radicands: vec![None; count],
         }
     }
 
@@ -61,6 +64,11 @@ impl<'a> Emitter<'a> {
     /// The bits of a value that is a constant.
     pub fn known(&self, value: Value) -> Option<u64> {
         self.constants[value.index()]
+    }
+
+    /// What a value is the square root of, if it is written as one.
+    pub fn radicand(&self, value: Value) -> Option<Value> {
+        self.radicands[value.index()]
     }
 
     pub fn type_of(&self, value: Value) -> Type {
@@ -197,8 +205,10 @@ impl<'a> Emitter<'a> {
                 let result = inst.results[0];
                 let id = self.value(result, &inst.op)?;
                 self.define(result, id);
-                if let Op::Const(bits) = inst.op {
-                    self.constants[result.index()] = Some(bits);
+                match inst.op {
+                    Op::Const(bits) => self.constants[result.index()] = Some(bits),
+                    Op::Unary(UnaryOp::Sqrt, a) => self.radicands[result.index()] = Some(a),
+                    _ => {}
                 }
                 Ok(())
             }

@@ -86,7 +86,7 @@ static TABLE: [MathFunction; 37] = [
             [(0.1, 1.2), (1.2, 1.6), (1.46, 1.463), (1.6, 4.0), (4.0, 100.0), (-10.0, -0.1)]
         )
     },
-    unary!(rsqrt, "x > 0", 1.0, reference::rsqrt, [(0.5, 2.0), (2.0, 4.0), (1e-45, 1e-37)]),
+    unary!(rsqrt, "x > 0", 1.5, reference::rsqrt, [(0.5, 2.0), (2.0, 4.0), (1e-45, 1e-37)]),
     unary!(square, "all", 0.5, |x| x * x, [(0.5, 2.0)]),
     unary!(reciprocal, "all", 0.5, |x| 1.0 / x, [(0.5, 2.0), (1e38, f32::MAX)]),
     unary!(sign, "all", 0.0, reference::sign, []),

@@ -12,6 +12,7 @@ mod division;
 mod fma;
 mod half;
 mod product;
+mod reciprocal_root;
 mod rounding;
 mod square_root;
 #[cfg(test)]
@@ -40,6 +41,8 @@ pub(super) enum Exact {
     SqrtF32Fused,
     /// By integers.
     SqrtF32,
+    /// One over the root, by the device's fma, and by integers where exponents are extreme.
+    ReciprocalRootF32Fused,
     /// Through 64-bit floats.
     FmaF32Wide,
     /// By integers.
@@ -81,6 +84,7 @@ impl Exact {
             Exact::DivF32 => division::by_integers,
             Exact::SqrtF32Fused => square_root::fused,
             Exact::SqrtF32 => square_root::by_integers,
+            Exact::ReciprocalRootF32Fused => reciprocal_root::fused,
             Exact::FmaF32Wide => fma::through_f64,
             Exact::FmaF32 => fma::f32_by_integers,
             Exact::FmaF64 => fma::f64_by_integers,
@@ -172,6 +176,12 @@ impl Emitter<'_> {
             true => self.call_each(Exact::SqrtF32Fused, ty, ty, [a]),
             false => self.call_each(Exact::SqrtF32, ty, ty, [a]),
         }
+    }
+
+    /// One over the square root, if there is a shorter way than by the two.
+    pub fn reciprocal_root_f32(&mut self, ty: Type, a: Id) -> Option<Id> {
+        let shorter = self.target.fused_fma && !self.is_function();
+        shorter.then(|| self.call_each(Exact::ReciprocalRootF32Fused, ty, ty, [a]))
     }
 
     pub fn fma(&mut self, ty: Type, operands: [Id; 3]) -> Id {

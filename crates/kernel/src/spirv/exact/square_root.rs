@@ -14,11 +14,12 @@ pub(super) fn by_integers(k: &Builder) {
 /// A root by the device's fma, corrected to the nearest. Where a remainder could leave the normal range, it is the root of
 /// the number between 1 and 4 with the operand's digits, and half of the exponent is put back by integers.
 pub(super) fn fused(k: &Builder) {
-    function(k, F32, |[x]| {
-        // Positive, finite, and an exponent that leaves room for 2^-48 of it.
-        let moderate = (x.bitcast(I32).shr_u(23) - (127 - 60)).lt_u(255 - (127 - 60));
-        k.if_(moderate, || corrected(x), || scaled(x))
-    });
+    function(k, F32, |[x]| k.if_(is_moderate(x), || corrected(x), || scaled(x)));
+}
+
+/// Whether it is positive, finite, and has an exponent that leaves room for 2^-48 of it.
+pub(super) fn is_moderate(x: Val<'_>) -> Val<'_> {
+    (x.bitcast(I32).shr_u(23) - (127 - 60)).lt_u(255 - (127 - 60))
 }
 
 /// With any root that is right to a few ulp. One correction brings it within an ulp of the truth, where its remainder is

@@ -183,6 +183,32 @@ fn square_roots_round_to_nearest_even() {
     }
 }
 
+/// The digits and the parity of the exponent decide, so two binades are all there is.
+#[test]
+fn reciprocal_roots_round_twice() {
+    let of_root = |[x]: [f32; 1]| (1.0 / x.sqrt()).to_bits();
+    let exact = Exact::ReciprocalRootF32Fused;
+    check_f32(exact, 0, |s| [s.f32()], of_root);
+    check_f32(exact, 0, |s| [f32::from_bits((s.word() as u32 & 0xff_ffff) + 1f32.to_bits())], of_root);
+    let all_ones =
+        |s: &mut Source| [f32::from_bits(0x407f_ffff - (s.word() as u32 % 4) + ((s.word() as u32 % 40) << 24))];
+    check_f32(exact, 0, all_ones, of_root);
+}
+
+#[test]
+#[ignore = "slow"]
+fn every_reciprocal_root_of_two_binades_rounds_twice() {
+    let kernel = over_arrays(Exact::ReciprocalRootF32Fused, Elem::F32, 0);
+    let all: Vec<u32> = (1f32.to_bits()..4f32.to_bits()).collect();
+    for bits in all.chunks(LANES) {
+        let mut memories = [Memory::zeros(4 * LANES), Memory::of(bits)];
+        run(&kernel, &Launch::default(), &mut memories).expect("the function runs");
+        for (&bits, found) in bits.iter().zip(memories[0].to_vec::<u32>()) {
+            assert_eq!(found, (1.0 / f32::from_bits(bits).sqrt()).to_bits(), "{bits:#x}");
+        }
+    }
+}
+
 #[test]
 fn fma_of_f32_rounds_once() {
     let draw = |s: &mut Source| {
@@ -299,6 +325,7 @@ fn every_function_is_well_formed() {
         Exact::DivF32,
         Exact::SqrtF32Fused,
         Exact::SqrtF32,
+        Exact::ReciprocalRootF32Fused,
         Exact::FmaF32Wide,
         Exact::FmaF32,
         Exact::FmaF64,

@@ -25,6 +25,8 @@ pub(crate) trait Fold: 'static {
     /// Whether elements are best combined one after the other: the order of integers does not matter, so compilers choose the
     /// vectors themselves.
     const IN_TURN: bool;
+    /// Whether it takes arithmetic to make a partial result of an element.
+    const LIFTS: bool;
     /// That of one.
     fn lift(x: Self::In) -> Self::Part;
     /// That of two together.
@@ -49,6 +51,7 @@ macro_rules! folds {
             type Out = $out;
             const NONE: $part = $none;
             const IN_TURN: bool = $in_turn;
+            const LIFTS: bool = size_of::<T>() != size_of::<$part>();
             #[inline(always)]
             fn lift(x: T) -> $part {
                 $lift(x)
@@ -114,6 +117,7 @@ impl Fold for SumOfSquares {
     type Out = f32;
     const NONE: f32 = 0.0;
     const IN_TURN: bool = false;
+    const LIFTS: bool = true;
     #[inline(always)]
     fn lift(x: f32) -> f32 {
         x * x
