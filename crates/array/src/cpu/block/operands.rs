@@ -56,6 +56,11 @@ impl<'a> Operands<'a> {
         Ok(operands)
     }
 
+    /// Whether two or more do not stand one after another.
+    pub(super) fn are_spread(&self) -> bool {
+        self.layouts().nth(1).is_some()
+    }
+
     fn layouts(&self) -> impl Iterator<Item = &Layout> {
         let sources = self.sources.iter().filter_map(|source| match source {
             Source::Bytes { layout, .. } => layout.as_ref(),
