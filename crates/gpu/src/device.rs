@@ -179,9 +179,10 @@ impl Device {
     }
 
     /// Never touches the device again: calls fail, and objects are forgotten instead of destroyed. For processes made by `fork`,
-    /// where the driver belongs to the parent.
+    /// where the driver belongs to the parent; such a process ends without the clean-up of what was there before it.
     pub fn abandon(&self) {
         self.calls().mark(Health::Abandoned);
+        exit::spare_the_parent();
     }
 
     /// What the validation layers said so far.

@@ -4,6 +4,8 @@
 //! compiling pipelines, and NVIDIA's driver answers that with a segmentation fault. So what is open then is brought to rest
 //! first: builders end, the disk cache is written, and submitted work is waited for.
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+use std::ffi::c_void;
 use std::panic::catch_unwind;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -34,9 +36,35 @@ pub(crate) fn come_first() {
     let _ = unsafe { atexit(rest) };
 }
 
-// SAFETY: this is the declaration of the C standard library.
+/// Lets this process, which was made by `fork`, end without the clean-up that was registered before: a driver's gives back what is
+/// the parent's. NVIDIA's did so when a child returned from `main`, and the parent then looked for ever for work to end.
+pub(crate) fn spare_the_parent() {
+    // SAFETY: the function lives as long as the program, takes a status and nothing else, and does not unwind.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    let _ = unsafe { on_exit(leave, std::ptr::null_mut()) };
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+extern "C" fn leave(status: i32, _: *mut c_void) {
+    rest();
+    // SAFETY: null stands for all of C's files, and ending the process touches nothing.
+    unsafe {
+        fflush(std::ptr::null_mut());
+        _exit(status)
+    }
+}
+
+// SAFETY: these are the declarations of the C standard library.
 unsafe extern "C" {
     fn atexit(function: extern "C" fn()) -> i32;
+}
+
+// SAFETY: these are the declarations of the GNU C library.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+unsafe extern "C" {
+    fn on_exit(function: extern "C" fn(i32, *mut c_void), argument: *mut c_void) -> i32;
+    fn fflush(file: *mut c_void) -> i32;
+    fn _exit(status: i32) -> !;
 }
 
 extern "C" fn rest() {

@@ -1,9 +1,10 @@
-//! The end of a process that is still building pipelines.
+//! The end of a process that is still building pipelines, and of one that was forked.
 
 mod rig;
 
 use std::fs;
 use std::process::{Command, exit};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ fn kernel() -> PipelineRequest {
 unsafe extern "C" {
     fn atexit(function: extern "C" fn()) -> i32;
     fn _exit(status: i32) -> !;
+    fn fork() -> i32;
+    fn waitpid(process: i32, status: *mut i32, options: i32) -> i32;
 }
 
 /// Whether this process has a builder.
@@ -55,16 +58,61 @@ fn end_while_builders_wait() {
     exit(0);
 }
 
+/// Stands for a driver's clean-up, which gives back what the parent uses.
+extern "C" fn give_back() {
+    if FORKED.load(Ordering::Relaxed) {
+        // SAFETY: the call ends the process and touches nothing.
+        unsafe { _exit(AT_WORK) }
+    }
+}
+
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// What the child does: it forks one that ends as programs do, and ends as that one did.
+fn end_as_a_forked_process() {
+    let device = rig::open(Options::default()).expect("the parent has found a device");
+    // SAFETY: the function lives as long as the program, takes nothing and does not unwind.
+    assert_eq!(unsafe { atexit(give_back) }, 0);
+    // SAFETY: the forked process uses no lock that another thread may have held.
+    let forked = unsafe { fork() };
+    if forked == 0 {
+        FORKED.store(true, Ordering::Relaxed);
+        device.abandon();
+        exit(5);
+    }
+    let mut status = 0;
+    // SAFETY: the status lives while the call lasts.
+    assert_eq!(unsafe { waitpid(forked, &mut status, 0) }, forked);
+    std::mem::forget(device);
+    exit(status >> 8);
+}
+
+#[test]
+fn a_forked_process_leaves_the_driver_to_its_parent() {
+    if std::env::var_os(CHILD).is_some() {
+        end_as_a_forked_process();
+    }
+    if cfg!(all(target_os = "linux", target_env = "gnu")) {
+        run_again("a_forked_process_leaves_the_driver_to_its_parent", 5);
+    }
+}
+
 #[test]
 fn builders_end_before_what_was_registered_while_they_built() {
     if std::env::var_os(CHILD).is_some() {
         end_while_builders_wait();
     }
-    if rig::device().is_none() || !cfg!(target_os = "linux") {
+    if cfg!(target_os = "linux") {
+        run_again("builders_end_before_what_was_registered_while_they_built", 0);
+    }
+}
+
+/// Runs a test of these as the child, which must end so; not where there is no device.
+fn run_again(name: &str, code: i32) {
+    if rig::device().is_none() {
         return;
     }
-    let name = "builders_end_before_what_was_registered_while_they_built";
     let mut child = Command::new(std::env::current_exe().expect("this program has a path"));
     let ended = child.args([name, "--exact"]).env(CHILD, "1").output().expect("it runs again");
-    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(ended.status.code(), Some(code), "{}", String::from_utf8_lossy(&ended.stderr));
 }

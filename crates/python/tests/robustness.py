@@ -97,8 +97,9 @@ def a_forked_child_is_refused_the_gpu_that_its_parent_opened():
         return
     opened = FORK + "with mx.stream(mx.gpu): a = mx.ones((4,)) * 2; mx.eval(a)\n"
     assert run(opened + "print(in_child(on_the_gpu), in_child(on_the_cpu), on_the_gpu())") == ["2", "0", "0"]
-    # A child may also end as programs do.
-    assert run(opened + "child = os.fork()\nif child: print(os.waitpid(child, 0)[1])\nelse: signal.alarm(60)") == ["0"]
+    # A child may also end as programs do, and its parent goes on.
+    ends = "child = os.fork()\nif child: print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), (a * 3).sum().item())\n"
+    assert run(opened + ends + "else: signal.alarm(60); print('child'); sys.exit(3)") == ["child", "3", "24.0"]
     # What is on the GPU is lost in the child, and nothing there hangs when it goes.
     dropped = "def drop():\n  global a\n  try: a.tolist()\n  except RuntimeError as error:\n    del a\n    return 2 if 'fork' in str(error) else 3\n"
     assert run(opened + "b = a * 3; mx.async_eval(b)\n" + dropped + "print(in_child(drop) in (0, 2), b.tolist())")[0] == "True"
