@@ -175,10 +175,12 @@ mx.async_eval(y)
 started = time.monotonic() - start
 heard = interrupted(y, 0.2)
 waited = time.monotonic() - start
-print(started < whole / 4, heard, waited < whole, y.sum().item() == expected, started, waited, whole)
+print(started < whole * most, heard, waited < whole, y.sum().item() == expected, started, waited, whole)
 """
     for device in devices():
-        found = run(source, timeout=300, device=device)
+        # A GPU is given a window of submissions, and each large product is one: the caller waits for room.
+        most = 0.25 if device == "cpu" else 1
+        found = run(f"most = {most}\n" + source, timeout=300, device=device)
         assert found[:4] == ["True"] * 4, (device, found)
 
 
