@@ -118,8 +118,13 @@ impl Group {
 
     /// The widest element among what lies in memory side by side.
     pub fn widest(&self) -> usize {
+        self.sizes().max().unwrap_or(1)
+    }
+
+    /// Bytes of an element of each input that lies in memory side by side, and of each output.
+    fn sizes(&self) -> impl Iterator<Item = usize> {
         let inputs = self.inputs.iter().filter(|i| i.access == Reach::Contiguous).map(|i| i.dtype.size());
-        inputs.chain(self.outputs.iter().map(|&node| self.nodes[node].output.dtype.size())).max().unwrap_or(1)
+        inputs.chain(self.outputs.iter().map(|&node| self.nodes[node].output.dtype.size()))
     }
 
     /// Elements one workgroup covers in a turn, by accesses of so many.
@@ -137,16 +142,10 @@ impl Group {
         }
         // The kernel's elements are those of a turn, and one by itself.
         let elements = (wide * self.accesses(wide) + 1) as u64;
-        match kernel.operations() as u64 >= MANY_OPERATIONS * elements * self.bytes() {
+        match kernel.operations() as u64 >= MANY_OPERATIONS * elements * self.sizes().sum::<usize>() as u64 {
             true => 1 << enough.min(MOST_TURNS).ilog2(),
             false => 1,
         }
-    }
-
-    /// Bytes read and written for an element, of what is not the same for many.
-    fn bytes(&self) -> u64 {
-        let inputs = self.inputs.iter().filter(|i| i.access == Reach::Contiguous).map(|i| i.dtype.size());
-        inputs.chain(self.outputs.iter().map(|&node| self.nodes[node].output.dtype.size())).sum::<usize>() as u64
     }
 
     /// Accesses of so many elements that an invocation makes to each operand in a turn.

@@ -12,7 +12,7 @@ use crate::ir::{BinaryOp, CompareOp, UnaryOp, Value};
 use crate::types::{Scalar, Type};
 
 /// The bits of 1 as an F32.
-const ONE: u64 = 0x3f80_0000;
+const ONE: u64 = 1f32.to_bits() as u64;
 
 /// The component type of arithmetic's operands.
 fn scalar_of(ty: Type) -> Scalar {

@@ -2,8 +2,8 @@
 //! its reciprocal, and neither needs the driver's division.
 
 use super::function;
-use super::rounding::{Format, digits};
-use super::square_root::is_moderate;
+use super::rounding::Format;
+use super::square_root::{is_moderate, radicand};
 use crate::build::{Builder, Val};
 use crate::types::Scalar::{F32, I32};
 
@@ -42,12 +42,9 @@ fn scaled(x: Val<'_>) -> Val<'_> {
     let [infinity, nan] = [FORMAT.infinity(), FORMAT.nan()].map(|bits| k.i32(bits as i32));
     let bits = x.bitcast(I32);
     let magnitude = bits & i32::MAX;
-    let number = digits(magnitude);
-    let exponent = number.exponent - 127;
-    let odd = exponent & 1;
-    let radicand = (number.number.bitcast(I32) + (odd << 23)).bitcast(F32);
-    let finite = corrected(radicand).bitcast(I32) - (((exponent - odd) >> 1) << 23);
-    let finite = bits.eq(infinity).select(k.i32(0), finite);
-    let number = (bits.lt(0) | bits.gt(infinity)).select(nan, finite);
+    let (radicand, half) = radicand(magnitude);
+    let finite = bits.eq(infinity).select(k.i32(0), corrected(radicand).bitcast(I32) - half);
+    // Negative ones as well, by their sign's bit.
+    let number = bits.gt_u(infinity).select(nan, finite);
     magnitude.eq(0).select(bits | infinity, number).bitcast(F32)
 }

@@ -43,12 +43,18 @@ fn corrected(x: Val<'_>) -> Val<'_> {
 fn scaled(x: Val<'_>) -> Val<'_> {
     let k = x.builder();
     let bits = x.bitcast(I32);
-    let number = digits(bits & i32::MAX);
+    let (radicand, half) = radicand(bits & i32::MAX);
+    let root = corrected(radicand).bitcast(I32) + half;
+    from_special(bits, root, k.i32(FORMAT.infinity() as i32), k.i32(FORMAT.nan() as i32)).bitcast(F32)
+}
+
+/// The number between 1 and 4 with the digits of a magnitude's bits, and half of the even exponent it lacks, as bits to be added.
+pub(super) fn radicand(magnitude: Val<'_>) -> (Val<'_>, Val<'_>) {
+    let number = digits(magnitude);
     let exponent = number.exponent - 127;
     let odd = exponent & 1;
     let radicand = (number.number.bitcast(I32) + (odd << 23)).bitcast(F32);
-    let root = corrected(radicand).bitcast(I32) + (((exponent - odd) >> 1) << 23);
-    from_special(bits, root, k.i32(FORMAT.infinity() as i32), k.i32(FORMAT.nan() as i32)).bitcast(F32)
+    (radicand, ((exponent - odd) >> 1) << 23)
 }
 
 /// Zeros of either sign, and infinity, are their own roots; what is negative and NaN has none.
