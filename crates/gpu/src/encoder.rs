@@ -104,6 +104,12 @@ impl Encoder {
         Ok(timestamp)
     }
 
+    /// Whether a barrier will have to stand before an operation on these buffers, if it is next.
+    pub(crate) fn would_wait(&self, reads: &[&Buffer], writes: &[&Buffer]) -> bool {
+        let allocations = |buffers: &[&Buffer]| buffers.iter().map(|buffer| buffer.allocation_id()).collect::<Vec<_>>();
+        self.tracker.would_wait(allocations(writes), allocations(reads))
+    }
+
     /// How much the open command buffer holds.
     pub(crate) fn tally(&self) -> Tally {
         self.recording.as_ref().map(|recording| recording.tally).unwrap_or_default()

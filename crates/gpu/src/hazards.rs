@@ -80,6 +80,21 @@ impl HazardTracker {
         needed && !std::mem::take(&mut self.planted)
     }
 
+    /// Whether a barrier will have to stand before an operation that writes and reads these allocations, if it is next.
+    /// One may come all the same, where the map is swept.
+    pub(crate) fn would_wait(
+        &self,
+        writes: impl IntoIterator<Item = u64>,
+        reads: impl IntoIterator<Item = u64>,
+    ) -> bool {
+        let serial = if self.concurrent { self.serial } else { self.serial + 1 };
+        let is_pending = |last: u64| pending(last, self.barrier, serial);
+        let last = |allocation: u64| self.uses.get(&allocation).copied().unwrap_or_default();
+        self.hazard
+            || writes.into_iter().map(last).any(|last| is_pending(last.written) || is_pending(last.read))
+            || reads.into_iter().any(|id| is_pending(last(id).written))
+    }
+
     /// The next operation waits for everything before it, whatever it touches.
     pub(crate) fn require_barrier(&mut self) {
         self.hazard = true;
@@ -156,6 +171,14 @@ mod tests {
     use super::*;
 
     fn operation(tracker: &mut HazardTracker, reads: &[u64], writes: &[u64]) -> bool {
+        let foretold = tracker.would_wait(writes.iter().copied(), reads.iter().copied());
+        let planted = tracker.planted;
+        let waits = described(tracker, reads, writes);
+        assert!(waits == foretold || planted, "{foretold} was foretold but {waits} it is");
+        waits
+    }
+
+    fn described(tracker: &mut HazardTracker, reads: &[u64], writes: &[u64]) -> bool {
         tracker.begin();
         for &id in writes {
             tracker.write(id);
@@ -287,7 +310,7 @@ mod tests {
             if id % 100 == 0 {
                 tracker.open_command_buffer();
             }
-            operation(&mut tracker, &[], &[id]);
+            described(&mut tracker, &[], &[id]);
         }
         assert!(tracker.uses.len() <= 2 * SWEEP_AT);
         assert!(operation(&mut tracker, &[100_000], &[1]));

@@ -208,11 +208,35 @@ fn commits_come_after_the_number_of_operations_asked_for() {
     let (buffers, _) = rig::buffers(&device, &stream, 1);
     stream.synchronize().unwrap();
     let before = device.stats().submits;
-    for _ in 0..70 {
+    for _ in 0..71 {
         Mix { src: 0, dst: 0, multiply: 1, add: 1 }.launch(&stream, &mix, &buffers).unwrap();
     }
     // After 10 (the first comes early), 30, 50 and 70 operations.
     assert_eq!(device.stats().submits - before, 4);
+}
+
+#[test]
+fn commits_wait_for_an_operation_that_waits_but_not_for_ever() {
+    let Some(device) = rig::device() else { return };
+    let mix = rig::mix(&device);
+    let options = StreamOptions { max_operations: Some(20), ..StreamOptions::default() };
+    let stream = device.stream_with(options).unwrap();
+    let (buffers, _) = rig::buffers(&device, &stream, 25);
+    let submits_of = |operations: &[(usize, usize)]| {
+        stream.synchronize().unwrap();
+        let before = device.stats().submits;
+        for &(src, dst) in operations {
+            Mix { src, dst, multiply: 1, add: 1 }.launch(&stream, &mix, &buffers).unwrap();
+        }
+        device.stats().submits - before
+    };
+    // 10 operations would do; 15 need no barrier, and the one after them does.
+    let side_by_side: Vec<_> = (1..=15).map(|dst| (0, dst)).collect();
+    assert_eq!(submits_of(&side_by_side), 0);
+    assert_eq!(submits_of(&[&side_by_side[..], &[(1, 16)]].concat()), 1);
+    // Nothing waits, but 20 are enough.
+    let many: Vec<_> = (1..=21).map(|dst| (0, dst)).collect();
+    assert_eq!(submits_of(&many), 1);
 }
 
 /// Commits that each take the device a while, without waiting for any.

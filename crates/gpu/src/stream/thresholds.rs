@@ -5,6 +5,8 @@ use crate::stream::StreamOptions;
 
 /// The first commit after an idle moment comes after this many operations, so that the device starts early.
 const FIRST_COMMIT: u64 = 10;
+/// A command buffer that is due is submitted at this many times what makes it due, if nothing that follows waits.
+const PATIENCE: u64 = 2;
 /// Submissions in flight before a commit waits for the oldest.
 const IN_FLIGHT: usize = 8;
 
@@ -17,6 +19,17 @@ pub(crate) struct Thresholds {
     pub(crate) in_flight: usize,
 }
 
+/// Whether a command buffer is to be submitted before something else is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// It has room.
+    No,
+    /// As soon as what follows has to wait for what it holds.
+    BeforeABarrier,
+    /// Whatever follows.
+    AtOnce,
+}
+
 impl Thresholds {
     /// The options, else the environment, else the device's class decides.
     pub(crate) fn new(kind: DeviceKind, options: &StreamOptions) -> Self {
@@ -24,9 +37,17 @@ impl Thresholds {
     }
 
     /// Whether a command buffer with this many operations on this many bytes is due.
-    pub(crate) fn reached(&self, operations: u64, bytes: u64, first: bool) -> bool {
+    #[inline]
+    pub(crate) fn due(&self, operations: u64, bytes: u64, first: bool) -> Due {
         let most = if first { self.operations.min(FIRST_COMMIT) } else { self.operations };
-        operations >= most || (bytes >> 20) > self.megabytes
+        let reached = |times: u64| {
+            operations >= most.saturating_mul(times) || (bytes >> 20) > self.megabytes.saturating_mul(times)
+        };
+        match (reached(1), reached(PATIENCE)) {
+            (false, _) => Due::No,
+            (true, false) => Due::BeforeABarrier,
+            (true, true) => Due::AtOnce,
+        }
     }
 
     fn with(kind: DeviceKind, options: &StreamOptions, variable: impl Fn(&str) -> Option<String>) -> Self {
@@ -58,16 +79,26 @@ mod tests {
     #[test]
     fn the_first_commit_comes_early() {
         let thresholds = plain(DeviceKind::Discrete);
-        assert!(thresholds.reached(10, 0, true));
-        assert!(!thresholds.reached(99, 0, false));
-        assert!(thresholds.reached(100, 0, false));
+        assert_eq!(thresholds.due(10, 0, true), Due::BeforeABarrier);
+        assert_eq!(thresholds.due(99, 0, false), Due::No);
+        assert_eq!(thresholds.due(100, 0, false), Due::BeforeABarrier);
     }
 
     #[test]
     fn many_bytes_commit_too() {
         let thresholds = plain(DeviceKind::Integrated);
-        assert!(!thresholds.reached(1, 100 << 20, false));
-        assert!(thresholds.reached(1, 101 << 20, false));
+        assert_eq!(thresholds.due(1, 100 << 20, false), Due::No);
+        assert_eq!(thresholds.due(1, 101 << 20, false), Due::BeforeABarrier);
+    }
+
+    #[test]
+    fn patience_ends_at_twice_as_much() {
+        let thresholds = plain(DeviceKind::Integrated);
+        assert_eq!(thresholds.due(19, 0, true), Due::BeforeABarrier);
+        assert_eq!(thresholds.due(20, 0, true), Due::AtOnce);
+        assert_eq!(thresholds.due(100, 0, false), Due::AtOnce);
+        assert_eq!(thresholds.due(1, 200 << 20, false), Due::BeforeABarrier);
+        assert_eq!(thresholds.due(1, 201 << 20, false), Due::AtOnce);
     }
 
     #[test]
