@@ -255,14 +255,22 @@ fn what_waits_for_a_busy_device_goes_to_it_together_and_without_being_asked_for(
     let buffer = device.allocate(256 << 20).unwrap();
     stream.synchronize().unwrap();
     let submissions = || device.calls().count("vkQueueSubmit2");
-    let before = submissions();
-    keep_busy(&stream, &buffer, 30);
-    let at_once = submissions() - before;
-    assert!(at_once < 30, "30 commits must not be {at_once} submissions");
     let end = Instant::now() + Duration::from_secs(60);
-    while submissions() - before == at_once {
+    loop {
+        let before = submissions();
+        keep_busy(&stream, &buffer, 30);
+        let at_once = submissions() - before;
+        assert!(at_once < 30, "30 commits must not be {at_once} submissions");
+        let patience = Instant::now() + Duration::from_secs(2);
+        while submissions() - before == at_once && Instant::now() < patience {
+            sleep(Duration::from_millis(1));
+        }
+        if submissions() - before > at_once {
+            break;
+        }
+        // On a machine with much else to do, everything may have been handed over before the first look.
         assert!(Instant::now() < end, "what waits must be handed over by itself but is not");
-        sleep(Duration::from_millis(1));
+        stream.synchronize().unwrap();
     }
     let mut word = [0; 4];
     stream.download(&buffer, buffer.len() - 4, &mut word).unwrap();

@@ -91,6 +91,11 @@ impl Elements {
         Elements { layout: placed.layout.clone(), dtype: placed.dtype, align: placed.align, origin }
     }
 
+    /// Whether they lie in memory, rather than being computed.
+    pub fn are_in_memory(&self) -> bool {
+        matches!(self.origin, Origin::Memory(_))
+    }
+
     /// Declares buffers and scalars. No access covers more than `wide` elements.
     pub fn declare<'k>(&self, k: &'k Builder, wide: usize) -> Loader<'_, 'k> {
         let from = match &self.origin {

@@ -48,6 +48,14 @@ impl Source {
         }
     }
 
+    /// Whether its elements take nothing but an access.
+    pub fn is_in_memory(&self) -> bool {
+        match self {
+            Source::Input(elements) => elements.are_in_memory(),
+            Source::Partial(_) => true,
+        }
+    }
+
     /// Elements an access may cover at the address it has.
     pub fn widest(&self) -> usize {
         let wide = |align: u32, dtype: Dtype| (align as usize / dtype.size()).max(1);

@@ -14,6 +14,8 @@ use super::team::{self, Exchange, WORKGROUP};
 pub(crate) struct RowForm {
     /// Invocations per row: 8, 64 or 256.
     pub team: u32,
+    /// Pairs of accesses in a step along a row.
+    pub pairs: i32,
     /// Elements an access covers; more than one only where the innermost reduced axis lies side by side.
     pub wide: usize,
     /// Axes that a row's number is split by.
@@ -52,6 +54,9 @@ pub(crate) fn write<'k>(
     k.when(lane.eq(0) & slot.lt_u(total), || store(slot, whole));
 }
 
+/// Two partial results, as loops carry them.
+type Sums<'k> = (Vec<Val<'k>>, Vec<Val<'k>>);
+
 /// The elements of a row.
 struct Elements<'a, 'k> {
     k: &'k Builder,
@@ -70,18 +75,31 @@ impl<'k> Elements<'_, 'k> {
         let whole = begin + (end - begin) / wide * wide;
         let first = begin + lane * wide;
         // Two accumulators: consecutive accesses do not wait for each other's results.
-        let paired = first + ((whole - first) / (2 * span)).max(0) * (2 * span);
         let none = values(&self.combiner.identity(k));
-        let (a, b) = k.for_(first, paired, 2 * span, (none.clone(), none), |i, (a, b)| {
-            let (left, right) = (self.at(i, self.form.wide), self.at(i + span, self.form.wide));
-            (self.add(a, left), self.add(b, right))
-        });
+        let in_steps_of = |pairs: i32, from: Val<'k>, sums: Sums<'k>| {
+            let step = 2 * span * pairs;
+            let to = from + ((whole - from) / step).max(0) * step;
+            (to, k.for_(from, to, step, sums, |i, sums| self.add_pairs(pairs, i, span, sums)))
+        };
+        let (mut paired, mut sums) = in_steps_of(self.form.pairs, first, (none.clone(), none));
+        if self.form.pairs > 1 {
+            (paired, sums) = in_steps_of(1, paired, sums);
+        }
+        let (a, b) = sums;
         let both = values(&self.combiner.combine(&typed(self.combiner, &a), &typed(self.combiner, &b)));
         let mut sum = k.for_(paired, whole, span, both, |i, sum| self.add(sum, self.at(i, self.form.wide)));
         if wide > 1 {
             sum = k.for_(whole + lane, end, team, sum, |i, sum| self.add(sum, self.at(i, 1)));
         }
         typed(self.combiner, &sum)
+    }
+
+    /// Adds pairs of accesses, all of which are begun before the first is added.
+    fn add_pairs(&self, pairs: i32, i: Val<'k>, span: i32, sums: Sums<'k>) -> Sums<'k> {
+        let loaded: Vec<_> = (0..2 * pairs).map(|j| self.at(i + span * j, self.form.wide)).collect();
+        let mut loaded = loaded.into_iter();
+        let mut add = |sum| self.add(sum, loaded.next().expect("two for each pair were loaded"));
+        (0..pairs).fold(sums, |(a, b), _| (add(a), add(b)))
     }
 
     fn at(&self, i: Val<'k>, count: usize) -> Vec<Parts<'k>> {
