@@ -106,8 +106,8 @@ impl Encoder {
 
     /// Whether a barrier will have to stand before an operation on these buffers, if it is next.
     pub(crate) fn would_wait(&self, reads: &[&Buffer], writes: &[&Buffer]) -> bool {
-        let allocations = |buffers: &[&Buffer]| buffers.iter().map(|buffer| buffer.allocation_id()).collect::<Vec<_>>();
-        self.tracker.would_wait(allocations(writes), allocations(reads))
+        let allocation = |buffer: &&Buffer| buffer.allocation_id();
+        self.tracker.would_wait(writes.iter().map(allocation), reads.iter().map(allocation))
     }
 
     /// How much the open command buffer holds.

@@ -43,7 +43,8 @@ pub struct Stream {
 pub struct StreamOptions {
     /// Writes down what is submitted, for the hazard checker.
     pub log: Option<CommandLog>,
-    /// Commit after this many operations, or up to twice as many that need no barrier; otherwise `MLX_MAX_OPS_PER_BUFFER` or the class of device decides.
+    /// Commit after this many operations, or up to twice as many that need no barrier; otherwise
+    /// `MLX_MAX_OPS_PER_BUFFER` or the class of device decides.
     pub max_operations: Option<u64>,
     /// Commit after work on more mebibytes; otherwise `MLX_MAX_MB_PER_BUFFER` or the class of device decides.
     pub max_megabytes: Option<u64>,

@@ -90,11 +90,15 @@ impl Work<'_> {
         let segment = if segments == 1 { n } else { above(n, segments).next_multiple_of(16) as i64 };
         let goal = self.goal(site, segments, &[rows, segments], &end);
         let (kept, reduced) = (axes.kept.len(), axes.reduced.len());
-        let form = RowForm { team, pairs, wide, kept, reduced, indices: self.indices, exchange: self.exchange };
+        let segmented = segments > 1;
+        let form =
+            RowForm { team, segmented, pairs, wide, kept, reduced, indices: self.indices, exchange: self.exchange };
         let pass = Pass { combiner: self.combiner, source, goal: &goal, wide, counts_on: true };
         let mut key = pass.key("rows");
         let shared = (self.exchange == Exchange::Shared) as usize;
-        [team as usize, pairs as usize, kept, reduced, shared].iter().for_each(|&word| key.word(word as u64));
+        [team as usize, segmented as usize, pairs as usize, kept, reduced, shared]
+            .iter()
+            .for_each(|&word| key.word(word as u64));
         key.word(self.indices.long as u64);
         let total = rows * segments;
         let arguments = self.arguments(&[total, n, segments, segment, axes.start], &axes.kept, &axes.reduced);

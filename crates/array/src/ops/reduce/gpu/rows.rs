@@ -14,6 +14,8 @@ use super::team::{self, Exchange, WORKGROUP};
 pub(crate) struct RowForm {
     /// Invocations per row: 8, 64 or 256.
     pub team: u32,
+    /// Whether rows are cut into segments.
+    pub segmented: bool,
     /// Pairs of accesses in a step along a row.
     pub pairs: i32,
     /// Elements an access covers; more than one only where the innermost reduced axis lies side by side.
@@ -44,8 +46,11 @@ pub(crate) fn write<'k>(
     let lane = ix.of(position & (form.team as i32 - 1));
     let teams = (WORKGROUP / form.team) as i32;
     let slot = ix.of(k.group_index()) * teams + ix.of(position.shr_u(form.team.trailing_zeros() as i32));
-    let (row, part) = (slot.div_u(segments), slot.rem_u(segments));
-    let begin = part * segment;
+    // Rows in one piece need no division: short ones take as long to find as to reduce.
+    let (row, begin) = match form.segmented {
+        true => (slot.div_u(segments), slot.rem_u(segments) * segment),
+        false => (slot, ix.of(k.i32(0))),
+    };
     let end = slot.lt_u(total).select((begin + segment).min(n), begin);
     let base = kept.place(start, row);
     let elements = Elements { k, form, combiner, load, base, reduced };
