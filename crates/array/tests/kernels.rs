@@ -244,10 +244,14 @@ fn check_product(
 fn cooperative_products_match_double_precision() {
     for elem in [Elem::F16, Elem::BF16] {
         let best = cooperative::best(32);
-        let few = [best, cooperative::Shape { transposed: true, step: 16, ahead: 2, ..best }];
-        let mut all = cooperative::candidates(32, false);
-        all.extend(cooperative::candidates(32, true));
-        for &shape in if rig::slow() { &all[..] } else { &few[..] } {
+        let mut few = vec![best, cooperative::Shape { transposed: true, step: 16, ahead: 2, ..best }];
+        let smaller = |n: i64| cooperative::for_products([1, n, n, n], 132, 32, n == 512).expect("whole tiles");
+        few.extend([512, 1024].map(smaller));
+        if rig::slow() {
+            // Of the search space, which a driver compiles for minutes, each type has half.
+            few.extend(cooperative::candidates(32, elem == Elem::BF16));
+        }
+        for shape in few {
             let kernel = cooperative::matmul(elem, shape).expect("the kernel is well formed");
             let size = [2 * shape.tile_m as usize, shape.tile_n as usize, 3 * shape.depth_unit() as usize];
             check_product(&kernel, MatrixScope::Subgroup, elem, elem, size, 2, shape.transposed);

@@ -16,9 +16,13 @@ pub fn cases(sweep: bool) -> Vec<Case> {
     let mut cases = last_wave::cases(sweep);
     for elem in [Elem::BF16, Elem::F16] {
         let name = elem.name();
-        for size in [1024, 4096, 8192] {
+        for size in [512, 1024, 4096, 8192] {
             cases.push(Case::new(format!("matmul/{name}/{size}"), move |session| {
-                cooperative_product(session, elem, size, cooperative::best(session.gpu.target().subgroup_size))
+                let target = session.gpu.target();
+                let n = size as i64;
+                let shape =
+                    cooperative::for_products([1, n, n, n], target.multiprocessors, target.subgroup_size, false);
+                shape.map_or(Ok(None), |shape| cooperative_product(session, elem, size, shape))
             }));
         }
         cases.push(Case::new(format!("matmul/{name}/4096/workgroup"), move |session| {
@@ -31,11 +35,13 @@ pub fn cases(sweep: bool) -> Vec<Case> {
                 .into_iter()
                 .map(|cut| Case::new(format!("sweep/tiled/{}", cut.tile), move |session| f32_product(session, cut))),
         );
-        cases.extend(cooperative::candidates(32, false).into_iter().map(|shape| {
-            Case::new(format!("sweep/cooperative/{shape}"), move |session| {
-                cooperative_product(session, Elem::BF16, 4096, shape)
-            })
-        }));
+        for (size, transposed) in [512, 1024, 2048, 4096].into_iter().flat_map(|size| [(size, false), (size, true)]) {
+            cases.extend(cooperative::candidates(32, transposed).into_iter().map(|shape| {
+                Case::new(format!("sweep/cooperative/{size}/{shape}"), move |session| {
+                    cooperative_product(session, Elem::BF16, size, shape)
+                })
+            }));
+        }
         cases.extend(workgroup::candidates().into_iter().map(|shape| {
             Case::new(format!("sweep/workgroup/{shape}"), move |session| {
                 workgroup_product(session, Elem::BF16, 4096, shape)

@@ -40,14 +40,15 @@ fn offers(target: &Target, dtype: Dtype, scope: MatrixScope, invocations: u32) -
 fn launch_subgroups(site: &mut Site<'_>, job: &Job) -> Result<bool> {
     let (a, b, target) = (&job.pair.a, &job.pair.b, site.target());
     let transposed = is_plain(b, Order::AlongDepth);
-    let shape = cooperative::Shape { transposed, ..cooperative::best(target.subgroup_size) };
     let [m, n, k] = [a.extent, b.extent, a.depth];
-    let whole = [(m, shape.tile_m), (n, shape.tile_n), (k, shape.depth_unit())].iter().all(|(n, d)| n % *d as i64 == 0);
+    let sizes = [job.pair.count(), m, n, k];
+    let chosen = cooperative::for_products(sizes, target.multiprocessors, target.subgroup_size, transposed);
+    let Some(shape) = chosen else { return Ok(false) };
     let room = shape.shared_bytes() <= target.shared_bytes && shape.invocations() <= target.max_invocations;
     let plain = is_plain(a, Order::AlongDepth) && (transposed || is_plain(b, Order::AlongSide));
     let groups = (m / shape.tile_m as i64 * (n / shape.tile_n as i64)) as u64;
-    let ready = offers(target, job.dtype, MatrixScope::Subgroup, 0) && shape.is_valid() && room;
-    if !(ready && whole && plain && folds_evenly(groups)) {
+    let ready = offers(target, job.dtype, MatrixScope::Subgroup, 0) && room;
+    if !(ready && plain && folds_evenly(groups)) {
         return Ok(false);
     }
     let mut key = Key::default();

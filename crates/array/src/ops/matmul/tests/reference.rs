@@ -138,6 +138,20 @@ fn stacks_match_double_precision() {
 }
 
 #[test]
+fn whole_tiles_match_double_precision() {
+    // Where a device multiplies 16-bit matrices, these are tiles of every size that it is given.
+    let right = |which, r, c| if which == 1 { transposed(1, r, c) } else { in_order(0, r, c) };
+    for dtype in [Dtype::F16, Dtype::BF16] {
+        for size in [[1, 64, 192, 96], [2, 128, 64, 64], [25, 128, 256, 64], [25, 256, 192, 64]] {
+            check_lying(size, dtype, in_order, Way::Best);
+            check_lying(size, dtype, right, Way::Best);
+        }
+    }
+    check_lying([17, 256, 512, 32], Dtype::BF16, in_order, Way::Best);
+    check_lying([17, 256, 512, 32], Dtype::F16, right, Way::Best);
+}
+
+#[test]
 fn few_rows_and_few_columns_match_double_precision() {
     for dtype in [Dtype::F32, Dtype::BF16, Dtype::F16] {
         for few in if dtype == Dtype::F32 { [1, 3, 8] } else { [1, 1, 2] } {
