@@ -245,11 +245,15 @@ def a_million_arrays_leave_memory_flat():
         for i in range(count):
             mx.array(float(i)) + 1
 
+    def grown_by(count):
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        churn(count)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+
     churn(100_000)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    churn(1_000_000)
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    assert grown < 20_000, f"{grown} KiB more"
+    # What leaks does so every time; a driver that loads its compiler in the background, for an earlier test's kernel, does it once.
+    grown = [grown_by(1_000_000) for _ in range(3)]
+    assert min(grown) < 20_000, f"{grown} KiB more"
 
 
 def a_chain_of_a_hundred_thousand_nodes_is_built_and_dropped():
