@@ -240,23 +240,31 @@ fn check_product(
     }
 }
 
-#[test]
-fn cooperative_products_match_double_precision() {
-    for elem in [Elem::F16, Elem::BF16] {
-        let best = cooperative::best(32);
-        let mut few = vec![best, cooperative::Shape { transposed: true, step: 16, ahead: 2, ..best }];
-        let smaller = |n: i64| cooperative::for_products([1, n, n, n], 132, 32, n == 512).expect("whole tiles");
-        few.extend([512, 1024].map(smaller));
-        if rig::slow() {
-            // Of the search space, which a driver compiles for minutes, each type has half.
-            few.extend(cooperative::candidates(32, elem == Elem::BF16));
-        }
-        for shape in few {
-            let kernel = cooperative::matmul(elem, shape).expect("the kernel is well formed");
-            let size = [2 * shape.tile_m as usize, shape.tile_n as usize, 3 * shape.depth_unit() as usize];
-            check_product(&kernel, MatrixScope::Subgroup, elem, elem, size, 2, shape.transposed);
-        }
+/// Some shapes of the cooperative kernel, or all of the search space.
+fn check_shapes(elem: Elem) {
+    let best = cooperative::best(32);
+    let mut shapes = vec![best, cooperative::Shape { transposed: true, step: 16, ahead: 2, ..best }];
+    let smaller = |n: i64| cooperative::for_products([1, n, n, n], 132, 32, n == 512).expect("whole tiles");
+    shapes.extend([512, 1024].map(smaller));
+    if rig::slow() {
+        shapes.extend([false, true].into_iter().flat_map(|transposed| cooperative::candidates(32, transposed)));
     }
+    for shape in shapes {
+        let kernel = cooperative::matmul(elem, shape).expect("the kernel is well formed");
+        let size = [2 * shape.tile_m as usize, shape.tile_n as usize, 3 * shape.depth_unit() as usize];
+        check_product(&kernel, MatrixScope::Subgroup, elem, elem, size, 2, shape.transposed);
+    }
+}
+
+// A test for each type: a driver compiles all shapes of one for minutes.
+#[test]
+fn cooperative_products_of_f16_match_double_precision() {
+    check_shapes(Elem::F16);
+}
+
+#[test]
+fn cooperative_products_of_bf16_match_double_precision() {
+    check_shapes(Elem::BF16);
 }
 
 #[test]

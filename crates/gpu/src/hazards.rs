@@ -37,14 +37,24 @@ struct Use {
     written: u64,
 }
 
+impl Use {
+    /// Whether what was done needs a barrier before the operation `serial` reads.
+    fn hinders_read(self, barrier: u64, serial: u64) -> bool {
+        pending(self.written, barrier, serial)
+    }
+
+    /// Whether what was done needs a barrier before the operation `serial` writes.
+    fn hinders_write(self, barrier: u64, serial: u64) -> bool {
+        pending(self.written, barrier, serial) || pending(self.read, barrier, serial)
+    }
+}
+
 impl HazardTracker {
     /// Starts describing the next operation: then every `write`, then every `read`, then `finish`.
     ///
     /// Writes come first: an operation that updates a buffer in place would otherwise hide the reads before it.
     pub(crate) fn begin(&mut self) {
-        if !self.concurrent {
-            self.serial += 1;
-        }
+        self.serial = self.next();
         if self.uses.len() >= self.sweep_at.max(SWEEP_AT) {
             self.sweep();
         }
@@ -56,7 +66,7 @@ impl HazardTracker {
         let entry = self.uses.entry(allocation).or_default();
         let last = *entry;
         entry.written = serial;
-        self.hazard |= pending(last.written, barrier, serial) || pending(last.read, barrier, serial);
+        self.hazard |= last.hinders_write(barrier, serial);
         last.read.max(last.written) < self.opened
     }
 
@@ -66,7 +76,7 @@ impl HazardTracker {
         let entry = self.uses.entry(allocation).or_default();
         let last = *entry;
         entry.read = serial;
-        self.hazard |= pending(last.written, barrier, serial);
+        self.hazard |= last.hinders_read(barrier, serial);
         last.read.max(last.written) < self.opened
     }
 
@@ -87,12 +97,16 @@ impl HazardTracker {
         writes: impl IntoIterator<Item = u64>,
         reads: impl IntoIterator<Item = u64>,
     ) -> bool {
-        let serial = if self.concurrent { self.serial } else { self.serial + 1 };
-        let is_pending = |last: u64| pending(last, self.barrier, serial);
+        let (serial, barrier) = (self.next(), self.barrier);
         let last = |allocation: u64| self.uses.get(&allocation).copied().unwrap_or_default();
         self.hazard
-            || writes.into_iter().map(last).any(|last| is_pending(last.written) || is_pending(last.read))
-            || reads.into_iter().any(|id| is_pending(last(id).written))
+            || writes.into_iter().any(|id| last(id).hinders_write(barrier, serial))
+            || reads.into_iter().any(|id| last(id).hinders_read(barrier, serial))
+    }
+
+    /// Serial of the operation that is described next.
+    fn next(&self) -> u64 {
+        if self.concurrent { self.serial } else { self.serial + 1 }
     }
 
     /// The next operation waits for everything before it, whatever it touches.

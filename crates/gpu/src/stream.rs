@@ -46,7 +46,8 @@ pub struct StreamOptions {
     /// Commit after this many operations, or up to twice as many that need no barrier; otherwise
     /// `MLX_MAX_OPS_PER_BUFFER` or the class of device decides.
     pub max_operations: Option<u64>,
-    /// Commit after work on more mebibytes; otherwise `MLX_MAX_MB_PER_BUFFER` or the class of device decides.
+    /// Commit after work on more mebibytes, or on up to twice as many that needs no barrier; otherwise
+    /// `MLX_MAX_MB_PER_BUFFER` or the class of device decides.
     pub max_megabytes: Option<u64>,
     /// Submissions in flight before a commit waits for the oldest; otherwise 8.
     pub in_flight: Option<usize>,

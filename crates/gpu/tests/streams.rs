@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use pumice_gpu::trace::Track;
-use pumice_gpu::{Buffer, Error, Options, Stream, StreamOptions, Transfers};
+use pumice_gpu::{Buffer, Device, Error, Options, Stream, StreamOptions, Transfers};
 use rig::{Mix, N, Random};
 
 #[test]
@@ -199,44 +199,37 @@ fn what_does_not_fit_is_an_error_and_the_stream_goes_on() {
     assert_eq!(rig::download(&stream, &buffers[1]), vec![5; N as usize]);
 }
 
+/// How often a stream that is asked to commit after 20 operations has done so, after operations from one buffer into another.
+fn commits_after(device: &Device, operations: &[(usize, usize)]) -> u64 {
+    let mix = rig::mix(device);
+    let options = StreamOptions { max_operations: Some(20), ..StreamOptions::default() };
+    let stream = device.stream_with(options).unwrap();
+    let (buffers, _) = rig::buffers(device, &stream, 25);
+    stream.synchronize().unwrap();
+    let before = device.stats().submits;
+    for &(src, dst) in operations {
+        Mix { src, dst, multiply: 1, add: 1 }.launch(&stream, &mix, &buffers).unwrap();
+    }
+    device.stats().submits - before
+}
+
 #[test]
 fn commits_come_after_the_number_of_operations_asked_for() {
     let Some(device) = rig::device() else { return };
-    let mix = rig::mix(&device);
-    let options = StreamOptions { max_operations: Some(20), ..StreamOptions::default() };
-    let stream = device.stream_with(options).unwrap();
-    let (buffers, _) = rig::buffers(&device, &stream, 1);
-    stream.synchronize().unwrap();
-    let before = device.stats().submits;
-    for _ in 0..71 {
-        Mix { src: 0, dst: 0, multiply: 1, add: 1 }.launch(&stream, &mix, &buffers).unwrap();
-    }
     // After 10 (the first comes early), 30, 50 and 70 operations.
-    assert_eq!(device.stats().submits - before, 4);
+    assert_eq!(commits_after(&device, &[(0, 0); 71]), 4);
 }
 
 #[test]
 fn commits_wait_for_an_operation_that_waits_but_not_for_ever() {
     let Some(device) = rig::device() else { return };
-    let mix = rig::mix(&device);
-    let options = StreamOptions { max_operations: Some(20), ..StreamOptions::default() };
-    let stream = device.stream_with(options).unwrap();
-    let (buffers, _) = rig::buffers(&device, &stream, 25);
-    let submits_of = |operations: &[(usize, usize)]| {
-        stream.synchronize().unwrap();
-        let before = device.stats().submits;
-        for &(src, dst) in operations {
-            Mix { src, dst, multiply: 1, add: 1 }.launch(&stream, &mix, &buffers).unwrap();
-        }
-        device.stats().submits - before
-    };
     // 10 operations would do; 15 need no barrier, and the one after them does.
     let side_by_side: Vec<_> = (1..=15).map(|dst| (0, dst)).collect();
-    assert_eq!(submits_of(&side_by_side), 0);
-    assert_eq!(submits_of(&[&side_by_side[..], &[(1, 16)]].concat()), 1);
+    assert_eq!(commits_after(&device, &side_by_side), 0);
+    assert_eq!(commits_after(&device, &[&side_by_side[..], &[(1, 16)]].concat()), 1);
     // Nothing waits, but 20 are enough.
     let many: Vec<_> = (1..=21).map(|dst| (0, dst)).collect();
-    assert_eq!(submits_of(&many), 1);
+    assert_eq!(commits_after(&device, &many), 1);
 }
 
 /// Commits that each take the device a while, without waiting for any.

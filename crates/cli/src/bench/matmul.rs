@@ -35,8 +35,9 @@ pub fn cases(sweep: bool) -> Vec<Case> {
                 .into_iter()
                 .map(|cut| Case::new(format!("sweep/tiled/{}", cut.tile), move |session| f32_product(session, cut))),
         );
-        for (size, transposed) in [512, 1024, 2048, 4096].into_iter().flat_map(|size| [(size, false), (size, true)]) {
-            cases.extend(cooperative::candidates(32, transposed).into_iter().map(|shape| {
+        for size in [512, 1024, 2048, 4096] {
+            let shapes = [false, true].into_iter().flat_map(|transposed| cooperative::candidates(32, transposed));
+            cases.extend(shapes.map(|shape| {
                 Case::new(format!("sweep/cooperative/{size}/{shape}"), move |session| {
                     cooperative_product(session, Elem::BF16, size, shape)
                 })
@@ -74,7 +75,7 @@ fn cooperative_product(
     if !has_matrices(session, elem, MatrixScope::Subgroup) || shape.shared_bytes() > session.gpu.target().shared_bytes {
         return Ok(None);
     }
-    let groups = fold_groups(size / shape.tile_m as u64 * (size / shape.tile_n as u64));
+    let groups = fold_groups(shape.tiles(size as i64, size as i64) as u64);
     let time = product_time(session, &cooperative::matmul(elem, shape)?, groups, size, [2, 2, 2], &square(size))?;
     Ok(Some(Figure { time, work: Work::MatrixFlops(2.0 * (size as f64).powi(3)) }))
 }

@@ -43,10 +43,12 @@ impl Thresholds {
         let reached = |times: u64| {
             operations >= most.saturating_mul(times) || (bytes >> 20) > self.megabytes.saturating_mul(times)
         };
-        match (reached(1), reached(PATIENCE)) {
-            (false, _) => Due::No,
-            (true, false) => Due::BeforeABarrier,
-            (true, true) => Due::AtOnce,
+        if !reached(1) {
+            Due::No
+        } else if !reached(PATIENCE) {
+            Due::BeforeABarrier
+        } else {
+            Due::AtOnce
         }
     }
 

@@ -53,6 +53,11 @@ impl Shape {
         self.subgroups() * self.subgroup
     }
 
+    /// Tiles of a product of so many rows and columns, a workgroup each.
+    pub fn tiles(&self, m: i64, n: i64) -> i64 {
+        m / self.tile_m as i64 * (n / self.tile_n as i64)
+    }
+
     fn subgroups(&self) -> u32 {
         self.tile_m / self.sub_m * (self.tile_n / self.sub_n)
     }
@@ -138,11 +143,13 @@ pub fn for_products(
         (shape(64, 64, 64, 32, 32), 0),
         (shape(64, 64, 32, 32, 32), 0),
     ];
-    let tiles = |s: &Shape| count * (m / s.tile_m as i64) * (n / s.tile_n as i64);
     let covers = |s: &Shape| {
         [(m, s.tile_m), (n, s.tile_n), (depth, s.depth_unit())].iter().all(|(size, unit)| size % *unit as i64 == 0)
     };
-    choices.into_iter().find(|(s, enough)| s.is_valid() && covers(s) && tiles(s) >= *enough).map(|(s, _)| s)
+    choices
+        .into_iter()
+        .find(|(s, enough)| s.is_valid() && covers(s) && count * s.tiles(m, n) >= *enough)
+        .map(|(s, _)| s)
 }
 
 /// Multiprocessors of a device that does not tell how many it has.

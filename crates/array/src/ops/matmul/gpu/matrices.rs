@@ -46,7 +46,7 @@ fn launch_subgroups(site: &mut Site<'_>, job: &Job) -> Result<bool> {
     let Some(shape) = chosen else { return Ok(false) };
     let room = shape.shared_bytes() <= target.shared_bytes && shape.invocations() <= target.max_invocations;
     let plain = is_plain(a, Order::AlongDepth) && (transposed || is_plain(b, Order::AlongSide));
-    let groups = (m / shape.tile_m as i64 * (n / shape.tile_n as i64)) as u64;
+    let groups = shape.tiles(m, n) as u64;
     let ready = offers(target, job.dtype, MatrixScope::Subgroup, 0) && room;
     if !(ready && plain && folds_evenly(groups)) {
         return Ok(false);

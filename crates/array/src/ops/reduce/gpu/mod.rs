@@ -79,8 +79,9 @@ impl Work<'_> {
         let wide = row_wide(source, axes);
         let accesses = n / wide as i64;
         // Smaller teams do more between two exchanges, but more rows are needed to fill a device, and wide accesses to read whole lines.
-        let short = if rows < MANY_ROWS || wide == 1 { 64 } else { 512 };
-        let long = if rows < MANY_ROWS { 512 } else { 2048 };
+        let many = rows >= MANY_ROWS;
+        let short = if many && wide > 1 { 512 } else { 64 };
+        let long = if many { 2048 } else { 512 };
         let team = [8, 64, WORKGROUP][(accesses > short) as usize + (accesses > long) as usize];
         // What computes more than it reads gains nothing by long steps.
         let streams = team == WORKGROUP && source.is_in_memory() && !self.combiner.numbers();
