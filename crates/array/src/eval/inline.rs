@@ -81,7 +81,7 @@ fn number_values(tape: &mut Tape, call: &TapeCall, values: Vec<Value>, outputs: 
                 let spec = SpecRef::Own(Box::new(value.spec.clone()));
                 // The plan keeps leaves: nobody may overwrite them.
                 let held = value.leaf.is_some();
-                tape.values.push(Value { spec, leaf: value.leaf, held });
+                tape.values.push(Value { spec, leaf: value.leaf, held, donatable: None });
                 tape.values.len() as ValueId - 1
             }
         });

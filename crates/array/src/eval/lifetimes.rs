@@ -133,7 +133,7 @@ fn read_in_order(work: &Work, home: Home) -> bool {
 fn memory(home: Home, slots: &[usize], tape: &Tape) -> Option<usize> {
     match home {
         Home::Slot(slot) => Some(slots[slot]),
-        Home::Leaf(value) => tape.values[value as usize].donatable_bytes(),
+        Home::Leaf(value) => tape.values[value as usize].donatable,
         Home::Value(_) => None,
     }
 }

@@ -31,6 +31,12 @@ impl Tape {
     pub fn let_go(mut self) {
         while self.values.pop().is_some() {}
     }
+
+    /// Looks once at whose memory may be overwritten: another thread may let go of some at any time, and a plan must not give away
+    /// what its key says is kept.
+    pub fn see_what_is_free(&mut self) {
+        self.values.iter_mut().for_each(|value| value.donatable = value.free_bytes());
+    }
 }
 
 /// The number of calls that are on no tape that runs.
@@ -55,6 +61,8 @@ pub(crate) struct Value {
     pub leaf: Option<Box<Data>>,
     /// Whether somebody can look at it after this evaluation. If not, its last user may overwrite it.
     pub held: bool,
+    /// Bytes of a leaf's memory that its last user may overwrite, as [`Tape::see_what_is_free`] saw it.
+    pub donatable: Option<usize>,
 }
 
 /// The spec of an array on the tape, or of a result that nobody holds.
@@ -76,7 +84,7 @@ impl Deref for SpecRef {
 
 impl Value {
     /// Bytes of a leaf's memory, if its last user may overwrite it: nobody else holds the array, nor another array the memory.
-    pub fn donatable_bytes(&self) -> Option<usize> {
+    fn free_bytes(&self) -> Option<usize> {
         let data = self.leaf.as_ref().filter(|data| !self.held && data.layout.offset == 0)?;
         match &data.source {
             // The array holds it, and so does this value.

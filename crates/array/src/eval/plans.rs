@@ -82,6 +82,7 @@ pub(crate) fn find(tape: &mut Tape) -> Result<Arc<Plan>> {
         let Plans { known, key, uses } = plans;
         key.clear();
         let tier = tier();
+        tape.see_what_is_free();
         write_key(tape, tier, key);
         if let Some(found) = known.get_mut(key) {
             found.last_use = *uses;
@@ -186,13 +187,45 @@ fn write_leaf(value: &Value, data: &Data, key: &mut Key) {
     key.word((align as u64) << 32 | (value.spec.dtype as u64) << 16 | layout.shape.len() as u64);
     layout.shape.iter().for_each(|&n| key.word(n as u64));
     layout.strides.iter().for_each(|&stride| key.int(stride));
-    let donatable = value.donatable_bytes();
-    key.word(donatable.map_or(0, |bytes| bytes as u64 + 1));
-    if let (Some(_), Source::Memory(storage)) = (donatable, &data.source) {
+    key.word(value.donatable.map_or(0, |bytes| bytes as u64 + 1));
+    if let (Some(_), Source::Memory(storage)) = (value.donatable, &data.source) {
         key.word(match storage.users() {
             Users::Nobody => u64::MAX,
             Users::Many => u64::MAX - 1,
             Users::One(stream) => stream as u64,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{Device, default_stream, with_stream};
+    use crate::dtype::Dtype;
+    use crate::eval::eval;
+    use crate::ops::full::ones;
+
+    /// Donations of a plan that is made while another thread lets go of its leaf's memory, or with nobody else there.
+    fn donations(another: bool) -> usize {
+        let x = &ones(&[64, 64], Dtype::F32).expect("any shape") + 1.0f32;
+        eval(std::slice::from_ref(&x)).expect("it is computed");
+        let y = &x + 1.0f32;
+        drop(x);
+        let mut tape = order::order(std::slice::from_ref(&y)).expect("it is there");
+        let memory = tape.values.iter().find_map(|value| match &value.leaf.as_ref()?.source {
+            Source::Memory(storage) if another => Some(storage.clone()),
+            _ => None,
+        });
+        tape.see_what_is_free();
+        drop(memory);
+        let (plan, _) = make(&mut tape, Tier::Now).expect("it is planned");
+        plan.steps.iter().map(|step| step.donations.len()).sum()
+    }
+
+    #[test]
+    fn what_was_kept_when_the_key_was_written_is_not_given_away() {
+        with_stream(default_stream(Device::CPU).expect("the CPU is there"), || {
+            assert_eq!([donations(false), donations(true)], [1, 0]);
         });
     }
 }

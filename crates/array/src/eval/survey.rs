@@ -100,7 +100,7 @@ impl Survey {
 
     fn take_new(&mut self) {
         for array in self.found.new.drain(..) {
-            self.values.push(Value { spec: SpecRef::Of(array), leaf: None, held: false });
+            self.values.push(Value { spec: SpecRef::Of(array), leaf: None, held: false, donatable: None });
         }
     }
 
@@ -174,7 +174,12 @@ impl Survey {
     /// A result that nobody holds.
     fn add_dead(&mut self, spec: &Spec) -> ValueId {
         self.found.notes.push(Note { state: State::Known, uses: 0 });
-        self.values.push(Value { spec: SpecRef::Own(Box::new(spec.clone())), leaf: None, held: false });
+        self.values.push(Value {
+            spec: SpecRef::Own(Box::new(spec.clone())),
+            leaf: None,
+            held: false,
+            donatable: None,
+        });
         self.values.len() as ValueId - 1
     }
 
